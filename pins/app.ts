@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { demo } from "./demo/demo.ts";
 import { jobs } from "./jobs.ts";
 import { placementPolicy } from "./placement.ts";
+import { rights } from "./resolvers/permissions.ts";
 import { resolvers } from "./resolvers/resolvers.ts";
 import { defineApp } from "./typed.ts";
 import { fieldPolicies } from "./validators.ts";
@@ -15,6 +16,7 @@ export default defineApp({
 		visibility: visibilityPolicy,
 		placement: placementPolicy,
 		fields: fieldPolicies,
+		rights,
 		createdAtField: "createdAt",
 	},
 	identity: {

@@ -142,33 +142,10 @@ export interface Schema {
 	};
 	/** Inputs of arguments. */
 	inputs: {
-		CreateBoardInput: {
-			name: string;
-			description?: string | null | undefined;
-			cover?: Schema["inputs"]["ImageInput"] | null | undefined;
-			secret?: boolean | null | undefined;
-			idempotencyKey?: string | null | undefined;
-		};
-		UpdateBoardInput: {
-			boardId: string;
-			name?: string | null | undefined;
-			description?: string | null | undefined;
-			cover?: Schema["inputs"]["ImageInput"] | null | undefined;
-			secret?: boolean | null | undefined;
-		};
 		MoveBoardInput: {
 			boardId: string;
 			beforeBoardId?: string | null | undefined;
 			afterBoardId?: string | null | undefined;
-		};
-		DeleteBoardInput: {
-			boardId: string;
-		};
-		FollowBoardInput: {
-			boardId: string;
-		};
-		UnfollowBoardInput: {
-			boardId: string;
 		};
 		AddCollaboratorInput: {
 			boardId: string;
@@ -178,16 +155,8 @@ export interface Schema {
 			boardId: string;
 			userId: string;
 		};
-		AddCommentInput: {
-			pinId: string;
-			text: string;
-			idempotencyKey?: string | null | undefined;
-		};
 		UpdateCommentInput: {
-			commentId: string;
 			text: string;
-		};
-		DeleteCommentInput: {
 			commentId: string;
 		};
 		RefreshHomeFeedInput: {
@@ -196,27 +165,11 @@ export interface Schema {
 		HideFromHomeFeedInput: {
 			pinId: string;
 		};
-		FollowInterestInput: {
-			interestId: string;
-		};
-		UnfollowInterestInput: {
-			interestId: string;
-		};
 		ImageInput: {
 			url: string;
 			width?: number | null | undefined;
 			height?: number | null | undefined;
 			alt?: string | null | undefined;
-		};
-		CreatePinInput: {
-			boardId: string;
-			sectionId?: string | null | undefined;
-			title?: string | null | undefined;
-			details?: string | null | undefined;
-			link?: string | null | undefined;
-			image?: Schema["inputs"]["ImageInput"] | null | undefined;
-			interests?: readonly (string)[] | null | undefined;
-			idempotencyKey?: string | null | undefined;
 		};
 		RepinInput: {
 			pinId: string;
@@ -226,29 +179,12 @@ export interface Schema {
 			details?: string | null | undefined;
 			idempotencyKey?: string | null | undefined;
 		};
-		UpdatePinInput: {
-			pinId: string;
-			title?: string | null | undefined;
-			details?: string | null | undefined;
-			link?: string | null | undefined;
-			image?: Schema["inputs"]["ImageInput"] | null | undefined;
-			interests?: readonly (string)[] | null | undefined;
-		};
 		MovePinInput: {
 			pinId: string;
 			boardId?: string | null | undefined;
 			sectionId?: string | null | undefined;
 			beforePinId?: string | null | undefined;
 			afterPinId?: string | null | undefined;
-		};
-		DeletePinInput: {
-			pinId: string;
-		};
-		LikePinInput: {
-			pinId: string;
-		};
-		UnlikePinInput: {
-			pinId: string;
 		};
 		MovePinsInput: {
 			pinIds: readonly (string)[];
@@ -257,6 +193,24 @@ export interface Schema {
 		};
 		DeletePinsInput: {
 			pinIds: readonly (string)[];
+		};
+		CreatePinInput: {
+			sectionId?: string | null | undefined;
+			interests?: readonly (string)[] | null | undefined;
+			boardId: string;
+			title?: string | null | undefined;
+			details?: string | null | undefined;
+			link?: string | null | undefined;
+			image?: Schema["inputs"]["ImageInput"] | null | undefined;
+			idempotencyKey?: string | null | undefined;
+		};
+		UpdatePinInput: {
+			interests?: readonly (string)[] | null | undefined;
+			pinId: string;
+			title?: string | null | undefined;
+			details?: string | null | undefined;
+			link?: string | null | undefined;
+			image?: Schema["inputs"]["ImageInput"] | null | undefined;
 		};
 		UserByInput: {
 			id?: string | null | undefined;
@@ -271,22 +225,10 @@ export interface Schema {
 			reason: "SPAM" | "ADULT_CONTENT" | "HATE" | "HARASSMENT" | "COPYRIGHT" | "OTHER";
 			text?: string | null | undefined;
 		};
-		CreateSectionInput: {
-			boardId: string;
-			name: string;
-			idempotencyKey?: string | null | undefined;
-		};
-		UpdateSectionInput: {
-			sectionId: string;
-			name?: string | null | undefined;
-		};
 		MoveSectionInput: {
 			sectionId: string;
 			beforeSectionId?: string | null | undefined;
 			afterSectionId?: string | null | undefined;
-		};
-		DeleteSectionInput: {
-			sectionId: string;
 		};
 		CreateUserInput: {
 			username: string;
@@ -305,11 +247,72 @@ export interface Schema {
 			website?: string | null | undefined;
 			avatar?: Schema["inputs"]["ImageInput"] | null | undefined;
 		};
+		DeactivateUserInput: {
+			userId: string;
+		};
+		CreateBoardInput: {
+			name: string;
+			description?: string | null | undefined;
+			cover?: Schema["inputs"]["ImageInput"] | null | undefined;
+			secret?: boolean | null | undefined;
+			idempotencyKey?: string | null | undefined;
+		};
+		UpdateBoardInput: {
+			boardId: string;
+			name?: string | null | undefined;
+			description?: string | null | undefined;
+			cover?: Schema["inputs"]["ImageInput"] | null | undefined;
+			secret?: boolean | null | undefined;
+		};
+		DeleteBoardInput: {
+			boardId: string;
+		};
+		AddCommentInput: {
+			pinId: string;
+			text: string;
+			idempotencyKey?: string | null | undefined;
+		};
+		DeleteCommentInput: {
+			commentId: string;
+		};
+		DeletePinInput: {
+			pinId: string;
+		};
+		CreateSectionInput: {
+			boardId: string;
+			name: string;
+			idempotencyKey?: string | null | undefined;
+		};
+		UpdateSectionInput: {
+			sectionId: string;
+			name?: string | null | undefined;
+		};
+		DeleteSectionInput: {
+			sectionId: string;
+		};
+		LikePinInput: {
+			pinId: string;
+		};
+		UnlikePinInput: {
+			pinId: string;
+		};
 		FollowUserInput: {
 			userId: string;
 		};
 		UnfollowUserInput: {
 			userId: string;
+		};
+		FollowBoardInput: {
+			boardId: string;
+		};
+		UnfollowBoardInput: {
+			boardId: string;
+		};
+		FollowInterestInput: {
+			interestId: string;
+		};
+		UnfollowInterestInput: {
+			interestId: string;
 		};
 		BlockUserInput: {
 			userId: string;
@@ -317,18 +320,23 @@ export interface Schema {
 		UnblockUserInput: {
 			userId: string;
 		};
-		DeactivateUserInput: {
-			userId: string;
-		};
 	};
 	/** Mutations, and their inputs. */
 	mutations: {
 		createBoard: "CreateBoardInput";
 		updateBoard: "UpdateBoardInput";
-		moveBoard: "MoveBoardInput";
-		deleteBoard: "DeleteBoardInput";
+		updatePin: "UpdatePinInput";
+		likePin: "LikePinInput";
+		unlikePin: "UnlikePinInput";
+		followUser: "FollowUserInput";
+		unfollowUser: "UnfollowUserInput";
 		followBoard: "FollowBoardInput";
 		unfollowBoard: "UnfollowBoardInput";
+		followInterest: "FollowInterestInput";
+		unfollowInterest: "UnfollowInterestInput";
+		unblockUser: "UnblockUserInput";
+		moveBoard: "MoveBoardInput";
+		deleteBoard: "DeleteBoardInput";
 		addCollaborator: "AddCollaboratorInput";
 		removeCollaborator: "RemoveCollaboratorInput";
 		addComment: "AddCommentInput";
@@ -336,17 +344,12 @@ export interface Schema {
 		deleteComment: "DeleteCommentInput";
 		refreshHomeFeed: "RefreshHomeFeedInput";
 		hideFromHomeFeed: "HideFromHomeFeedInput";
-		followInterest: "FollowInterestInput";
-		unfollowInterest: "UnfollowInterestInput";
 		createPin: "CreatePinInput";
 		repin: "RepinInput";
-		updatePin: "UpdatePinInput";
 		movePin: "MovePinInput";
 		deletePin: "DeletePinInput";
 		movePins: "MovePinsInput";
 		deletePins: "DeletePinsInput";
-		likePin: "LikePinInput";
-		unlikePin: "UnlikePinInput";
 		report: "ReportInput";
 		createSection: "CreateSectionInput";
 		updateSection: "UpdateSectionInput";
@@ -354,10 +357,7 @@ export interface Schema {
 		deleteSection: "DeleteSectionInput";
 		createUser: "CreateUserInput";
 		updateUser: "UpdateUserInput";
-		followUser: "FollowUserInput";
-		unfollowUser: "UnfollowUserInput";
 		blockUser: "BlockUserInput";
-		unblockUser: "UnblockUserInput";
 		deactivateUser: "DeactivateUserInput";
 	};
 	/** Mappings: from which type, to which. */

@@ -50,6 +50,7 @@ export {
 } from "./graphql/input/validators.ts";
 export { type Id, parseId } from "./id/ids.ts";
 export {
+	accepting,
 	boolean,
 	dateTime,
 	type FieldPolicies,
@@ -76,6 +77,7 @@ export {
 export type { BatchResolver, Resolvers } from "./plan/batchResolver.ts";
 export { coerceFirst, MAX_PAGE_SIZE } from "./plan/pageArguments.ts";
 export { type AnyJob, GiveUp, job, Later } from "./queue/job.ts";
+export type { Right, TypeRights } from "./resolvers/declaredMutations.ts";
 export {
 	edgeMutation,
 	edgeMutations,

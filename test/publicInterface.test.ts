@@ -11,8 +11,8 @@ const PROMISED: Readonly<Record<string, string>> = {
 		AnyJob App AppDemo Arguments BatchResolver CallOptions Conversion CorkboardError Example FeedDefinition
 		FeedOfRequest FieldPolicies FieldProblem FieldsOf FollowedSource ForSchema GiveUp Graph Id Identity InputId JobContext
 		JsonObject LOOK_COST Later MAX_PAGE_SIZE MaybePromise Migration MutationContext NewObject Node NodeOf
-		PlacementOf PlacementPolicy Policies PoliciesOf RELATED_COST Random Rate RelatedSource RequestContext Resolvers Row SchemaTypes Source Validator VisibilityOf VisibilityPolicy
-		andThen anonymousMutation blankToNull boolean bothOrFirstError byId byIdOrKey coerceFirst compact
+		PlacementOf PlacementPolicy Policies PoliciesOf RELATED_COST Random Rate RelatedSource RequestContext Resolvers Right Row SchemaTypes Source TypeRights Validator VisibilityOf VisibilityPolicy
+		accepting andThen anonymousMutation blankToNull boolean bothOrFirstError byId byIdOrKey coerceFirst compact
 		dateTime defineApp edgeMutation edgeMutations edgesByPrefix fieldsToCreate fieldsToUpdate
 		findVisible forSchema id idempotency idempotencyKey ids integer invalid invalidField isGiven
 		isPromise job listCount local lookupOf mappingOf migration mustBe mutation newStoredJson

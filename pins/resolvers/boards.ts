@@ -1,12 +1,7 @@
 import {
 	bothOrFirstError,
-	fieldsToCreate,
-	fieldsToUpdate,
 	id,
-	idempotency,
-	idempotencyKey,
 	mutation,
-	optional,
 	positionInput,
 	type RequestContext,
 	type Resolvers,
@@ -14,60 +9,12 @@ import {
 	requireOnList,
 } from "corkboard";
 import {
-	edgeMutations,
 	listCount,
 	mappingOf,
-	newStoredJson,
 	storedValue,
-	updatedStoredJson,
 	viewerMembership,
 } from "../typed.ts";
 import { requireRight, viewerCan } from "./permissions.ts";
-
-const createBoard = mutation(
-	{
-		name: "createBoard",
-		input: (types) => ({
-			...fieldsToCreate(types, "Board"),
-			idempotencyKey: optional(idempotencyKey),
-		}),
-		cost: () => 0,
-	},
-	async (input, context) => {
-		const { writes, viewer, now } = context;
-		const { idempotencyKey: _, ...fields } = input;
-		return {
-			board: await writes.create({
-				type: "Board",
-				data: newStoredJson(context, "Board", {
-					...fields,
-					createdAt: now.toISOString(),
-					owner: viewer,
-				}),
-				...idempotency("createBoard", viewer, input),
-			}),
-			viewer,
-		};
-	},
-);
-
-const updateBoard = mutation(
-	{
-		name: "updateBoard",
-		input: (types) => ({
-			boardId: required(id),
-			...fieldsToUpdate(types, "Board"),
-		}),
-		cost: () => 1,
-	},
-	async ({ boardId: given, ...fields }, context) => {
-		const board = await requireRight(context, "Board", "update", given);
-		await context.writes.modify(board.id, (data) =>
-			updatedStoredJson(context.graph.model, "Board", data, fields),
-		);
-		return { board: board.id };
-	},
-);
 
 const position = positionInput("Board");
 
@@ -103,27 +50,8 @@ const moveBoard = mutation(
 	},
 );
 
-/** Pins on the board need no write: a pin is visible only with its board. */
-const deleteBoard = mutation(
-	{
-		name: "deleteBoard",
-		input: () => ({ boardId: required(id) }),
-		cost: () => 1,
-		maxObjects: 0,
-	},
-	async (input, context) => {
-		const board = await requireRight(context, "Board", "delete", input.boardId);
-		await context.writes.remove(board.id);
-		return { deletedBoardId: board.id, viewer: context.viewer };
-	},
-);
-
 export const boardResolvers: Resolvers<RequestContext> = new Map([
-	["Mutation.createBoard", createBoard],
-	["Mutation.updateBoard", updateBoard],
 	["Mutation.moveBoard", moveBoard],
-	["Mutation.deleteBoard", deleteBoard],
-	...edgeMutations("followBoard", "unfollowBoard", "Board"),
 	["Board.pinCount", listCount("placePin")],
 	["Board.followerCount", listCount("followBoard.inverse")],
 	["Board.viewerFollows", viewerMembership("followBoard")],

@@ -8,12 +8,7 @@ import {
 	rootField,
 	sizeOfList,
 } from "corkboard";
-import {
-	edgeMutations,
-	listCount,
-	mappingOf,
-	viewerMembership,
-} from "../typed.ts";
+import { listCount, mappingOf, viewerMembership } from "../typed.ts";
 
 /**
  * By followers first: what people chose. Where few follow anything yet, the
@@ -44,7 +39,6 @@ const popularInterests: BatchResolver<RequestContext> = rootField({
 });
 
 export const interestResolvers: Resolvers<RequestContext> = new Map([
-	...edgeMutations("followInterest", "unfollowInterest", "Interest"),
 	["Query.popularInterests", popularInterests],
 	["Interest.followerCount", listCount("followInterest.inverse")],
 	["Interest.viewerFollows", viewerMembership("followInterest")],

@@ -3,6 +3,7 @@ import {
 	type BatchResolver,
 	type CallOptions,
 	CorkboardError,
+	type Right as DeclaredRight,
 	findVisible,
 	type Graph,
 	type Id,
@@ -10,10 +11,14 @@ import {
 	type MaybePromise,
 	type Node,
 	notFound,
+	type PoliciesOf,
 	type RequestContext,
 	referenceOf,
 } from "corkboard";
-import { mappingOf } from "../typed.ts";
+import { mappingOf, type Schema } from "../typed.ts";
+
+/** The section, its board, and whether the board is shared with the viewer. */
+export const SECTION_COST = 3;
 
 /** Who may do something with an object. */
 interface Rule {
@@ -142,6 +147,30 @@ export async function requireRight<Type extends Ruled>(
 	}
 	throw notFound(type);
 }
+
+/** What the mutations that the SDL declares ask. `cost`: the most objects and edges that are read for it. */
+function right<Type extends Ruled>(
+	type: Type,
+	name: Right<Type>,
+	cost: number,
+): DeclaredRight {
+	return {
+		cost,
+		require: (context, id) => requireRight(context, type, name, id),
+	};
+}
+
+export const rights: NonNullable<PoliciesOf<Schema>["rights"]> = {
+	Board: { delete: right("Board", "delete", 1) },
+	Section: {
+		// The board, and whether it is shared with the viewer.
+		create: right("Board", "pin", 2),
+		update: right("Section", "update", SECTION_COST),
+		delete: right("Section", "delete", SECTION_COST),
+	},
+	// The comment, its pin, and the pin's board.
+	Comment: { delete: right("Comment", "delete", 3) },
+};
 
 /** The same for an object that the viewer sees. */
 export async function requireRightOn<Type extends Ruled>(

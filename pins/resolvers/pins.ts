@@ -16,7 +16,6 @@ import {
 	required,
 } from "corkboard";
 import {
-	edgeMutations,
 	listCount,
 	newStoredJson,
 	referenceOf,
@@ -145,7 +144,7 @@ const updatePin = mutation(
 		if (interests !== undefined) {
 			await fileUnder(pin.id, interests ?? [], context);
 		}
-		return { pin: pin.id };
+		return { pin: pin.id, viewer: context.viewer };
 	},
 );
 
@@ -207,7 +206,6 @@ export const pinResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.movePins", movePins],
 	["Mutation.deletePin", deletePin],
 	["Mutation.deletePins", deletePins],
-	...edgeMutations("likePin", "unlikePin", "Pin"),
 	["Pin.likeCount", listCount("likePin.inverse")],
 	["Pin.commentCount", listCount("commentPin")],
 	["Pin.viewerLikes", viewerMembership("likePin")],

@@ -140,7 +140,6 @@ const isViewer: BatchResolver<RequestContext> = {
 export const userResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.createUser", createUser],
 	["Mutation.updateUser", updateUser],
-	...edgeMutations("followUser", "unfollowUser", "User"),
 	...edgeMutations("blockUser", "unblockUser", "User", {
 		publicIdField: "blockedUserId",
 	}),

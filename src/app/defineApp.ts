@@ -6,6 +6,7 @@ import type { Id } from "../id/ids.ts";
 import type { FieldPolicies } from "../model/validation.ts";
 import type { Resolvers } from "../plan/batchResolver.ts";
 import type { AnyJob } from "../queue/job.ts";
+import type { Rights } from "../resolvers/declaredMutations.ts";
 import type { JobContext } from "./jobContext.ts";
 
 /** A graph of its own: what it stores, who may see and change what, and what else its program does. */
@@ -34,6 +35,8 @@ export interface Policies {
 	readonly placement?: PlacementPolicy;
 	/** What a stored field may hold, by type and field. */
 	readonly fields?: FieldPolicies;
+	/** Who may use the mutations that the SDL declares, by type, where it is not the owner of each object alone. */
+	readonly rights?: Rights;
 	/** The stored field that holds when an object was created; an import sets it where a line lacks it. */
 	readonly createdAtField?: string;
 }

@@ -10,6 +10,7 @@ import type { Id } from "../id/ids.ts";
 import type { Lookup, Mapping, Model } from "../model/types.ts";
 import type { FieldPolicy, Validator } from "../model/validation.ts";
 import type { BatchResolver, Resolvers } from "../plan/batchResolver.ts";
+import type { TypeRights } from "../resolvers/declaredMutations.ts";
 import { edgeMutations } from "../resolvers/edgeMutation.ts";
 import { listCount } from "../resolvers/listCount.ts";
 import { byIdOrKey } from "../resolvers/nodeResolvers.ts";
@@ -133,6 +134,7 @@ export type PoliciesOf<S extends SchemaTypes> = {
 	readonly visibility?: VisibilityOf<S>;
 	readonly placement?: PlacementOf<S>;
 	readonly fields?: FieldsOf<S>;
+	readonly rights?: { readonly [T in TypeOf<S>]?: TypeRights };
 	readonly createdAtField?: AnyField<S, TypeOf<S>>;
 };
 

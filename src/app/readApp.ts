@@ -11,7 +11,10 @@ import { checkFieldPolicies } from "../model/fieldReaders.ts";
 import { compareLock, EMPTY_LOCK, parseLock } from "../model/lock/lock.ts";
 import { loadModel, type ModelAndSchema } from "../model/read.ts";
 import type { Model } from "../model/types.ts";
-import { declaredMutations } from "../resolvers/declaredMutations.ts";
+import {
+	declaredMutations,
+	type Rights,
+} from "../resolvers/declaredMutations.ts";
 import { nodeResolvers } from "../resolvers/nodeResolvers.ts";
 import { readTextFileSync } from "../util/textFile.ts";
 import type { App, Identity } from "./defineApp.ts";
@@ -30,16 +33,19 @@ export interface AppModel extends ModelAndSchema {
 export function readApp(app: App): AppModel {
 	const { model, schema, mutations } = loadModel(app.schema, {
 		resolverFields: new Set(app.resolvers.keys()),
+		describe: (type, field) =>
+			app.policies.fields?.[type]?.[field]?.validate.accepts ?? null,
 	});
 	checkIdentity(model, app.identity);
 	const domain = createDomain(model, app);
-	checkMutations(mutations, domain);
+	const { rights = {} } = app.policies;
+	checkMutations(mutations, domain, rights, app.resolvers);
 	const feedModel = readFeed(model, app, domain.createdAtField);
 	const resolvers = new Map([
 		...nodeResolvers().filter(([path]) =>
 			model.sources.get("Query")?.has(path.slice("Query.".length)),
 		),
-		...declaredMutations(mutations, domain.createdAtField),
+		...declaredMutations(mutations, domain.createdAtField, rights),
 		...app.resolvers,
 	]);
 	return { app, model, schema, mutations, domain, feedModel, resolvers };
@@ -78,15 +84,30 @@ export function createDomain(
 	};
 }
 
-/** Throws BAD_MODEL for an input that takes what nothing validates. */
+/** Throws BAD_MODEL for an input that takes what nothing validates, and for a mutation that nobody may use. */
 function checkMutations(
 	mutations: readonly DeclaredMutation[],
 	{ fields: policies }: Domain,
+	rights: Rights,
+	resolvers: App["resolvers"],
 ): void {
 	for (const declared of mutations) {
+		if ("mapping" in declared) continue;
+		const { name, kind, type, owner } = declared;
+		const isOwn = resolvers.has(`Mutation.${name}`);
+		if (
+			kind !== "create" &&
+			owner === null &&
+			!rights[type]?.[kind] &&
+			!isOwn
+		) {
+			throw new CorkboardError(
+				"BAD_MODEL",
+				`Nobody may use ${name}, because ${type} has no reference owner: name its owner with @mutations(owner:), or add policies.rights.${type}.${kind}.`,
+			);
+		}
 		if (!("fields" in declared)) continue;
-		const { name, type, fields } = declared;
-		for (const field of fields) {
+		for (const field of declared.fields) {
 			const policy = policies[type]?.[field];
 			if (policy !== undefined && !policy.operatorOnly) continue;
 			throw new CorkboardError(

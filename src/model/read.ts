@@ -9,7 +9,10 @@ import {
 	type DeclaredType,
 	readDirectives,
 } from "./directives.ts";
-import type { DeclaredMutation } from "./expand/expandMutations.ts";
+import type {
+	DeclaredMutation,
+	DescribeValues,
+} from "./expand/expandMutations.ts";
 import { type MappingDraft, readGroup, readInverse } from "./inverses.ts";
 import { Names } from "./names.ts";
 import { readObject, storedKey } from "./objects.ts";
@@ -33,6 +36,8 @@ import {
 export interface ReadOptions {
 	/** The fields, as `Type.field`, that have batch resolvers. */
 	readonly resolverFields: ReadonlySet<string>;
+	/** For the descriptions of inputs that are made. */
+	readonly describe?: DescribeValues;
 }
 
 export interface ModelAndSchema {
@@ -87,7 +92,7 @@ function readSdl(path: string): SdlFile {
  */
 export function readModel(
 	files: readonly SdlFile[],
-	{ resolverFields }: ReadOptions,
+	{ resolverFields, describe }: ReadOptions,
 ): ModelAndSchema {
 	const problems = new Problems();
 	const hasDirectives = files.some(({ path }) => basename(path) === DIRECTIVES);
@@ -96,6 +101,7 @@ export function readModel(
 			? files
 			: [readSdl(join(import.meta.dirname, DIRECTIVES)), ...files],
 		problems,
+		describe,
 	);
 	const types = sdl && readDirectives(sdl.schema, problems);
 	if (sdl === null || types === null) throw problems.error();

@@ -14,7 +14,10 @@ import {
 // Not in graphql's index. `buildASTSchema` checks SDL too, but throws all errors
 // joined into one message, without their locations.
 import { validateSDL } from "graphql/validation/validate.js";
-import type { DeclaredMutation } from "./expand/expandMutations.ts";
+import type {
+	DeclaredMutation,
+	DescribeValues,
+} from "./expand/expandMutations.ts";
 import { expandSdl } from "./expand/expandSdl.ts";
 import { referencedTypes } from "./expand/referencedTypes.ts";
 import { type Problems, tryOrAddProblem } from "./problems.ts";
@@ -42,13 +45,14 @@ export interface Sdl {
 export function parseSdl(
 	files: readonly SdlFile[],
 	problems: Problems,
+	describe?: DescribeValues,
 ): Sdl | null {
 	const parsed = files.map(({ path, text }) =>
 		tryOrAddProblem(problems, () => parse(new Source(text, path))),
 	);
 	const documents = parsed.filter((document) => document !== null);
 	if (documents.length < files.length) return null;
-	const { document, mutations } = expandSdl(concatAST(documents));
+	const { document, mutations } = expandSdl(concatAST(documents), describe);
 	for (const error of validateSDL(document)) problems.addError(error);
 	const unknown = undefinedTypes(document);
 	const schema = buildASTSchema(

@@ -7,7 +7,10 @@ import { DATE_TIME_EXAMPLE, isDateTime } from "./dateTime.ts";
  * Checks a value that a client or an import gave for a field. The result is the
  * value to store, null for text that is blank, or every problem it has.
  */
-export type Validator<T> = (given: unknown) => ValidationResult<T>;
+export type Validator<T> = ((given: unknown) => ValidationResult<T>) & {
+	/** What it accepts, for the descriptions of inputs: `At most 100 characters`. */
+	readonly accepts?: string;
+};
 export type ValidationResult<T> =
 	| { readonly value: T | null }
 	| { readonly problems: readonly ValidationProblem[] };
@@ -43,7 +46,7 @@ const WEB_ADDRESS = /^https?:\/\/[^\s\p{C}]+$/iu;
 
 /** Text, trimmed, of at most `max` code points: an emoji of one code point is one character. */
 export function text(max: number): Validator<string> {
-	return (given) => {
+	const validate: Validator<string> = (given) => {
 		if (typeof given !== "string") return mustBe("text", given);
 		if (!given.isWellFormed()) {
 			return invalid("must not contain an unpaired surrogate");
@@ -63,6 +66,15 @@ export function text(max: number): Validator<string> {
 		}
 		return { value: trimmed === "" ? null : trimmed };
 	};
+	return accepting(`At most ${max.toLocaleString("en")} characters`, validate);
+}
+
+/** A validator with what it accepts, which the descriptions of inputs say. */
+export function accepting<T>(
+	accepts: string,
+	validate: (given: unknown) => ValidationResult<T>,
+): Validator<T> {
+	return Object.assign(validate, { accepts });
 }
 
 export const boolean: Validator<boolean> = (given) =>
@@ -78,16 +90,19 @@ export const dateTime: Validator<string> = (given) =>
 
 /** A whole number between two others, both included. */
 export function integer(least: number, most: number): Validator<number> {
-	return (given) =>
-		typeof given === "number" &&
-		Number.isInteger(given) &&
-		given >= least &&
-		given <= most
-			? { value: given }
-			: mustBe(`a whole number from ${least} to ${most}`, given, undefined, {
-					min: least,
-					max: most,
-				});
+	return accepting<number>(
+		`A whole number from ${least} to ${most}`,
+		(given) =>
+			typeof given === "number" &&
+			Number.isInteger(given) &&
+			given >= least &&
+			given <= most
+				? { value: given }
+				: mustBe(`a whole number from ${least} to ${most}`, given, undefined, {
+						min: least,
+						max: most,
+					}),
+	);
 }
 
 /** One of these words, such as the values of an enum. */
@@ -102,18 +117,21 @@ export function oneOf<const T extends string>(
 				});
 }
 
-export const webAddress: Validator<string> = (given) => {
-	const result = text(MAX_URL)(given);
-	if ("problems" in result || result.value === null) return result;
-	// The parser alone accepts "http:example.com" and line breaks inside.
-	return WEB_ADDRESS.test(result.value) && URL.canParse(result.value)
-		? result
-		: mustBe(
-				"an http or https address",
-				given,
-				"Give an address that begins with http:// or https://.",
-			);
-};
+export const webAddress: Validator<string> = accepting(
+	"An http or https URL of at most 2,048 characters",
+	(given) => {
+		const result = text(MAX_URL)(given);
+		if ("problems" in result || result.value === null) return result;
+		// The parser alone accepts "http:example.com" and line breaks inside.
+		return WEB_ADDRESS.test(result.value) && URL.canParse(result.value)
+			? result
+			: mustBe(
+					"an http or https address",
+					given,
+					"Give an address that begins with http:// or https://.",
+				);
+	},
+);
 
 export function optionalPart<T>(
 	validate: Validator<T>,

@@ -1,26 +1,52 @@
 import { CorkboardError } from "../errors.ts";
 import type { Node } from "../graph/types.ts";
 import type { RequestContext } from "../graphql/context.ts";
-import { required } from "../graphql/input/readInput.ts";
-import { type InputId, id } from "../graphql/input/validators.ts";
+import { optional, required } from "../graphql/input/readInput.ts";
+import {
+	type InputId,
+	id,
+	idempotencyKey,
+} from "../graphql/input/validators.ts";
 import type { DeclaredMutation } from "../model/expand/expandMutations.ts";
+import { words } from "../model/expand/expandPages.ts";
 import type { BatchResolver, Resolvers } from "../plan/batchResolver.ts";
 import type { JsonObject } from "../util/json.ts";
 import { edgeMutation } from "./edgeMutation.ts";
 import { fieldsToCreate, fieldsToUpdate } from "./fieldInputs.ts";
-import { type MutationContext, mutation } from "./mutation.ts";
+import { idempotency, type MutationContext, mutation } from "./mutation.ts";
 import { requireVisible } from "./requireVisible.ts";
 import { newStoredJson, referenceOf, updatedStoredJson } from "./storedJson.ts";
+
+/** Finds the object of an id if the viewer may do something with it. Throws NOT_FOUND or FORBIDDEN if not. */
+export interface Right {
+	require(context: MutationContext, id: InputId): Promise<Node>;
+	/** The most objects and edges that `require` reads. */
+	readonly cost: number;
+}
+
+/** Who may use the mutations of a type. */
+export interface TypeRights {
+	/** With the object in which a new one is created. Without it: who sees that object. */
+	readonly create?: Right;
+	/** Without it: the object's owner, if the viewer sees the object. */
+	readonly update?: Right;
+	/** Without it: as for `update`. */
+	readonly delete?: Right;
+}
+
+/** By type. */
+export type Rights = Readonly<Record<string, TypeRights>>;
 
 /** The resolvers of the mutations that the SDL declares. `createdAt`: the stored field with the time of a new object. */
 export function declaredMutations(
 	declared: readonly DeclaredMutation[],
 	createdAt: string | null,
+	rights: Rights = {},
 ): Resolvers<RequestContext> {
 	return new Map(
 		declared.map((each) => [
 			`Mutation.${each.name}`,
-			resolverOf(each, createdAt),
+			resolverOf(each, createdAt, rights),
 		]),
 	);
 }
@@ -28,6 +54,7 @@ export function declaredMutations(
 function resolverOf(
 	declared: DeclaredMutation,
 	createdAt: string | null,
+	rights: Rights,
 ): BatchResolver<RequestContext> {
 	switch (declared.kind) {
 		case "add":
@@ -39,11 +66,11 @@ function resolverOf(
 				present: declared.kind === "add",
 			});
 		case "create":
-			return createMutation(declared, createdAt);
+			return createMutation(declared, createdAt, rights[declared.type]?.create);
 		case "update":
-			return updateMutation(declared);
+			return updateMutation(declared, rights[declared.type]?.update);
 		case "delete":
-			return deleteMutation(declared);
+			return deleteMutation(declared, rights[declared.type]?.delete);
 	}
 }
 
@@ -52,9 +79,16 @@ type Declared<Kind extends DeclaredMutation["kind"]> = Extract<
 	{ readonly kind: Kind }
 >;
 
+/** What was given, by field. */
+type Values = Record<string, JsonObject[string] | undefined>;
+
 function createMutation(
-	{ name, type, owner, in: inside, inType, fields }: Declared<"create">,
+	{ name, type, owner, in: inside, inType }: Declared<"create">,
 	createdAt: string | null,
+	right: Right = {
+		require: (context, given) => requireVisible(context, inType, given),
+		cost: 1,
+	},
 ): BatchResolver<RequestContext> {
 	const insideId = `${inside}Id`;
 	return mutation(
@@ -62,20 +96,21 @@ function createMutation(
 			name,
 			input: (types) => ({
 				...(inside !== null && { [insideId]: required(id) }),
-				...only(fields, fieldsToCreate(types, type)),
+				...fieldsToCreate(types, type),
+				idempotencyKey: optional(idempotencyKey),
 			}),
-			cost: () => (inside === null ? 0 : 1),
+			cost: () => (inside === null ? 0 : right.cost),
 		},
 		async (input, context) => {
-			const values: Record<string, JsonObject[string] | undefined> = {
-				...input,
-			};
+			const { idempotencyKey: _, ...values }: Values = input;
+			const insideGiven = values[insideId] as InputId;
 			delete values[insideId];
-			const there =
+			const { model } = context.graph;
+			const place =
 				inside === null
-					? null
-					: await requireVisible(context, inType, input[insideId] as InputId);
-			const stored = context.graph.model.objects.get(type)?.stored ?? [];
+					? {}
+					: { [inside]: (await right.require(context, insideGiven)).id };
+			const stored = model.objects.get(type)?.stored ?? [];
 			const hasTime = stored.some(({ field }) => field === createdAt);
 			return {
 				[fieldOf(type)]: await context.writes.create({
@@ -84,23 +119,22 @@ function createMutation(
 						...values,
 						...(createdAt !== null &&
 							hasTime && { [createdAt]: context.now.toISOString() }),
-						[owner]: context.viewer,
-						...(inside !== null && there !== null && { [inside]: there.id }),
+						...(owner !== null && { [owner]: context.viewer }),
+						...place,
 					}),
+					...idempotency(name, context.viewer, input),
 				}),
-				...(inside !== null && there !== null && { [inside]: there.id }),
+				...place,
 				viewer: context.viewer,
 			};
 		},
 	);
 }
 
-function updateMutation({
-	name,
-	type,
-	owner,
-	fields,
-}: Declared<"update">): BatchResolver<RequestContext> {
+function updateMutation(
+	{ name, type, owner }: Declared<"update">,
+	right: Right = ofOwner(type, owner),
+): BatchResolver<RequestContext> {
 	const field = fieldOf(type);
 	const idField = `${field}Id`;
 	return mutation(
@@ -108,17 +142,13 @@ function updateMutation({
 			name,
 			input: (types) => ({
 				[idField]: required(id),
-				...only(fields, fieldsToUpdate(types, type)),
+				...fieldsToUpdate(types, type),
 			}),
-			cost: () => 1,
+			cost: () => right.cost,
 		},
 		async (input, context) => {
-			const changes: Record<string, JsonObject[string] | undefined> = {
-				...input,
-			};
-			delete changes[idField];
-			const given = input[idField] as InputId;
-			const node = await requireOwn(context, type, owner, given);
+			const { [idField]: given = "reserved", ...changes } = input;
+			const node = await right.require(context, given as InputId);
 			await context.writes.modify(node.id, (data) =>
 				updatedStoredJson(context.graph.model, type, data, changes),
 			);
@@ -127,51 +157,52 @@ function updateMutation({
 	);
 }
 
-function deleteMutation({
-	name,
-	type,
-	owner,
-}: Declared<"delete">): BatchResolver<RequestContext> {
+function deleteMutation(
+	{ name, type, owner, in: inside }: Declared<"delete">,
+	right: Right = ofOwner(type, owner),
+): BatchResolver<RequestContext> {
 	const idField = `${fieldOf(type)}Id`;
 	return mutation(
 		{
 			name,
 			input: () => ({ [idField]: required(id) }),
-			cost: () => 1,
+			cost: () => right.cost,
+			maxObjects: 0,
 		},
 		async (input, context) => {
 			const given = input[idField] ?? "reserved";
-			const node = await requireOwn(context, type, owner, given);
+			const node = await right.require(context, given);
 			await context.writes.remove(node.id);
-			return { [`deleted${type}Id`]: node.id, viewer: context.viewer };
+			return {
+				[`deleted${type}Id`]: node.id,
+				...(inside !== null && {
+					[inside]: referenceOf(context.graph.model, node, inside),
+				}),
+				viewer: context.viewer,
+			};
 		},
 	);
 }
 
 /** NOT_FOUND unless the viewer sees it, FORBIDDEN unless it is the viewer's. */
-async function requireOwn(
-	context: MutationContext,
-	type: string,
-	owner: string,
-	given: InputId,
-): Promise<Node> {
-	const node = await requireVisible(context, type, given);
-	if (referenceOf(context.graph.model, node, owner) === context.viewer) {
-		return node;
-	}
-	throw new CorkboardError(
-		"FORBIDDEN",
-		`Only its ${owner} may change or delete this ${type}.`,
-	);
-}
-
-function only<T>(
-	fields: readonly string[],
-	shape: Readonly<Record<string, T>>,
-): Readonly<Record<string, T>> {
-	return Object.fromEntries(
-		Object.entries(shape).filter(([field]) => fields.includes(field)),
-	);
+function ofOwner(type: string, owner: string | null): Right {
+	return {
+		cost: 1,
+		async require(context, given) {
+			const node = await requireVisible(context, type, given);
+			const { model } = context.graph;
+			if (
+				owner !== null &&
+				referenceOf(model, node, owner) === context.viewer
+			) {
+				return node;
+			}
+			throw new CorkboardError(
+				"FORBIDDEN",
+				`Only its ${words(owner ?? "owner")} may change or delete this ${words(type)}.`,
+			);
+		},
+	};
 }
 
 /** `note` of `Note`. */

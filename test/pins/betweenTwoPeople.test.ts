@@ -448,6 +448,7 @@ describe("what two people may do with what they left with each other", () => {
 					deleteComment: {
 						deletedCommentId: of("viewer's comment"),
 						pin: null,
+						viewer: self,
 					},
 				},
 				{ unlikePin: { pin: null, removedPinId: pinId, viewer: self } },

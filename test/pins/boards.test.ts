@@ -74,7 +74,7 @@ describe("updateBoard", () => {
 		const board = at.board(at.ada);
 		assert.deepEqual(
 			await at.change("updateBoard", { boardId: board, description: "Small." }),
-			{ board },
+			{ board, viewer: at.ada },
 		);
 		await at.change("updateBoard", { boardId: board, secret: true });
 		assert.deepEqual(at.graph.data(board), {
@@ -196,6 +196,7 @@ describe("the sections of a board", () => {
 		assert.deepEqual(await at.change("deleteSection", { sectionId: section }), {
 			deletedSectionId: section,
 			board: boardId,
+			viewer: at.ben,
 		});
 		assert.equal(at.graph.data(section as Id), undefined);
 	});

@@ -61,6 +61,7 @@ describe("updateComment", () => {
 		at.now = "2026-11-22T12:00:00.000Z";
 		assert.deepEqual(await at.as(at.ada).change("updateComment", edit), {
 			comment,
+			viewer: at.ada,
 		});
 		const edited = {
 			text: "Nicer",
@@ -106,7 +107,7 @@ describe("deleteComment", () => {
 		const { comment } = await at.change("addComment", { pinId, text: "Nice" });
 		assert.deepEqual(
 			await at.as(at.ada).change("deleteComment", { commentId: comment }),
-			{ deletedCommentId: comment, pin: pinId },
+			{ deletedCommentId: comment, pin: pinId, viewer: at.ada },
 		);
 		assert.equal(at.graph.data(comment as Id), undefined);
 	});

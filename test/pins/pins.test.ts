@@ -287,7 +287,7 @@ describe("updatePin", () => {
 				link: "https://example.com",
 				image: null,
 			}),
-			{ pin },
+			{ pin, viewer: at.ada },
 		);
 		assert.deepEqual(at.graph.data(pin), {
 			details: "A loaf",

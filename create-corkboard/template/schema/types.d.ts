@@ -45,6 +45,7 @@ export interface Schema {
 		CreateNoteInput: {
 			text: string;
 			secret?: boolean | null | undefined;
+			idempotencyKey?: string | null | undefined;
 		};
 		UpdateNoteInput: {
 			noteId: string;

@@ -213,6 +213,7 @@ export interface Schema {
 		CreateGroupInput: {
 			slug: string;
 			name: string;
+			idempotencyKey?: string | null | undefined;
 		};
 		UpdateGroupInput: {
 			groupId: string;
@@ -226,6 +227,7 @@ export interface Schema {
 			groupId: string;
 			title: string;
 			secret?: boolean | null | undefined;
+			idempotencyKey?: string | null | undefined;
 		};
 		UpdateEventInput: {
 			eventId: string;
@@ -238,6 +240,7 @@ export interface Schema {
 		CreateTalkInput: {
 			eventId: string;
 			title: string;
+			idempotencyKey?: string | null | undefined;
 		};
 		UpdateTalkInput: {
 			talkId: string;
@@ -249,6 +252,7 @@ export interface Schema {
 		CreateQuestionInput: {
 			eventId: string;
 			text: string;
+			idempotencyKey?: string | null | undefined;
 		};
 		UpdateQuestionInput: {
 			questionId: string;
@@ -260,6 +264,7 @@ export interface Schema {
 		CreateTicketInput: {
 			eventId: string;
 			seat: string;
+			idempotencyKey?: string | null | undefined;
 		};
 		UpdateTicketInput: {
 			ticketId: string;

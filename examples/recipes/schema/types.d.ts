@@ -81,6 +81,7 @@ export interface Schema {
 		CreateShoppingListInput: {
 			name: string;
 			isDone?: boolean | null | undefined;
+			idempotencyKey?: string | null | undefined;
 		};
 		UpdateShoppingListInput: {
 			shoppingListId: string;
@@ -93,6 +94,7 @@ export interface Schema {
 		CreateCookbookInput: {
 			name: string;
 			secret?: boolean | null | undefined;
+			idempotencyKey?: string | null | undefined;
 		};
 		UpdateCookbookInput: {
 			cookbookId: string;

@@ -7,6 +7,7 @@ import {
 	Kind,
 	type Location,
 	type ObjectTypeDefinitionNode,
+	type ObjectTypeExtensionNode,
 	print,
 	type TypeNode,
 } from "graphql";
@@ -14,6 +15,7 @@ import {
 	argument,
 	article,
 	complete,
+	isInternal,
 	type MadeField,
 	nameOf,
 	object,
@@ -27,8 +29,8 @@ export type DeclaredMutation = { readonly name: string } & (
 	| {
 			readonly kind: "create";
 			readonly type: string;
-			/** The reference to the viewer who creates it. */
-			readonly owner: string;
+			/** The reference to the viewer who creates it; null if the type has none. */
+			readonly owner: string | null;
 			/** The reference to what it is created in. */
 			readonly in: string | null;
 			/** The type of that. */
@@ -39,16 +41,25 @@ export type DeclaredMutation = { readonly name: string } & (
 	| {
 			readonly kind: "update";
 			readonly type: string;
-			readonly owner: string;
+			readonly owner: string | null;
 			readonly fields: readonly string[];
 	  }
-	| { readonly kind: "delete"; readonly type: string; readonly owner: string }
+	| {
+			readonly kind: "delete";
+			readonly type: string;
+			readonly owner: string | null;
+			/** The reference to what it was created in. */
+			readonly in: string | null;
+	  }
 	| {
 			readonly kind: "add" | "remove";
 			readonly mapping: string;
 			readonly to: string;
 	  }
 );
+
+/** What to say of the values that a stored field of a type may have: `At most 100 characters`. */
+export type DescribeValues = (type: string, field: string) => string | null;
 
 export interface WithMutations {
 	readonly document: DocumentNode;
@@ -59,8 +70,11 @@ export interface WithMutations {
  * Makes, of SDL whose pages are complete, the mutations that `@mutations` declares: their fields, inputs and payloads.
  * If a type or field is written by hand, only what it lacks is made.
  */
-export function expandMutations(document: DocumentNode): WithMutations {
-	const sdl = new Sdl(document);
+export function expandMutations(
+	document: DocumentNode,
+	describe: DescribeValues,
+): WithMutations {
+	const sdl = new Sdl(document, describe);
 	const made = document.definitions.flatMap((definition) =>
 		isObject(definition) ? madeOf(definition, sdl) : [],
 	);
@@ -73,7 +87,18 @@ export function expandMutations(document: DocumentNode): WithMutations {
 	const fields = made.map(({ field }) => field);
 	const known = new Set(sdl.fieldsOf("Mutation").map(({ name }) => name.value));
 	const lacking = fields.filter(({ name }) => !known.has(name.value));
+	const byName = new Map(fields.map((field) => [field.name.value, field]));
 	const completed = document.definitions.map((definition): DefinitionNode => {
+		if (isObject(definition) && definition.name.value === "Mutation") {
+			const isRoot = definition.kind === Kind.OBJECT_TYPE_DEFINITION;
+			const written = (definition.fields ?? []).map((field) =>
+				completeField(field, byName.get(field.name.value)),
+			);
+			return {
+				...definition,
+				fields: [...written, ...(isRoot ? lacking : [])],
+			};
+		}
 		if (
 			definition.kind !== Kind.OBJECT_TYPE_DEFINITION &&
 			definition.kind !== Kind.INPUT_OBJECT_TYPE_DEFINITION
@@ -81,13 +106,6 @@ export function expandMutations(document: DocumentNode): WithMutations {
 			return definition;
 		}
 		const { value } = definition.name;
-		if (value === "Mutation") {
-			const { fields = [] } = definition as ObjectTypeDefinitionNode;
-			return {
-				...definition,
-				fields: [...fields, ...lacking],
-			} as DefinitionNode;
-		}
 		const own = whole.get(value);
 		if (own === undefined || own.kind !== definition.kind) return definition;
 		whole.delete(value);
@@ -115,7 +133,7 @@ export function expandMutations(document: DocumentNode): WithMutations {
 }
 
 type Made = ObjectTypeDefinitionNode | InputObjectTypeDefinitionNode;
-type Fields = ObjectTypeDefinitionNode;
+type Fields = ObjectTypeDefinitionNode | ObjectTypeExtensionNode;
 
 interface MadeMutation {
 	readonly mutation: DeclaredMutation;
@@ -131,12 +149,33 @@ function isObject(definition: DefinitionNode): definition is Fields {
 	);
 }
 
+/** A mutation as it is written, with the description and the argument that it lacks. */
+function completeField(
+	written: FieldDefinitionNode,
+	whole: FieldDefinitionNode | undefined,
+): FieldDefinitionNode {
+	if (whole === undefined) return written;
+	const description = written.description ?? whole.description;
+	const has = (written.arguments ?? []).length > 0;
+	return {
+		...written,
+		...(description && { description }),
+		arguments: (has ? written.arguments : whole.arguments) ?? [],
+	};
+}
+
 /** The types of the SDL with what extends them. */
 class Sdl {
 	readonly #fields = new Map<string, FieldDefinitionNode[]>();
+	readonly #inputs = new Set<string>();
+	readonly describe: DescribeValues;
 
-	constructor({ definitions }: DocumentNode) {
+	constructor({ definitions }: DocumentNode, describe: DescribeValues) {
+		this.describe = describe;
 		for (const definition of definitions) {
+			if (definition.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION) {
+				this.#inputs.add(definition.name.value);
+			}
 			if (!isObject(definition)) continue;
 			const { value } = definition.name;
 			const fields = this.#fields.get(value) ?? [];
@@ -165,21 +204,56 @@ class Sdl {
 		return this.typeOf("Query", "viewer") ?? "Node";
 	}
 
-	/** The list that a reference of a type is the inverse of. */
-	listOf(type: string, reference: string) {
-		const from = this.typeOf(type, reference) ?? "";
+	/** The type that an input has for a value of that type: `ImageInput` for `Image`, if there is one. */
+	inputType(type: TypeNode): string {
+		const whole = type.kind === Kind.NON_NULL_TYPE ? type.type : type;
+		const name = nameIn(whole);
+		return this.#inputs.has(`${name}Input`)
+			? print(whole).replace(name, `${name}Input`)
+			: print(whole);
+	}
+
+	/** The public list whose `inverse` is that field of the listed type. */
+	listOf(type: string, inverse: string): List | null {
+		const from = this.typeOf(type, inverse);
+		return from === null ? null : this.#listIn(from, type, inverse);
+	}
+
+	/** The public list that holds the same edges as one from `from` to `to`, whose field names it as its `inverse`. */
+	inverseOf(from: string, to: string, inverse: string): List | null {
+		const field = this.fieldsOf(to).find(({ name }) => name.value === inverse);
+		return field === undefined || this.listed(field.type) !== from
+			? null
+			: this.list(field);
+	}
+
+	#listIn(from: string, type: string, inverse: string): List | null {
 		for (const field of this.fieldsOf(from)) {
 			const mapping = directiveOf(field, "mapping");
 			if (mapping === undefined || this.listed(field.type) !== type) continue;
-			if (textArgument(mapping, "inverse") !== reference) continue;
-			const name = textArgument(mapping, "name");
-			if (name !== null) {
-				const edge = this.typeOf(nameIn(field.type), "edges") ?? `${type}Edge`;
-				return { name, edge };
-			}
+			if (textArgument(mapping, "inverse") !== inverse) continue;
+			const list = this.list(field);
+			if (list !== null) return list;
 		}
 		return null;
 	}
+
+	/** What clients see of a field with `@mapping`; null for an internal one. */
+	list(field: FieldDefinitionNode): List | null {
+		const mapping = directiveOf(field, "mapping");
+		const name = mapping && textArgument(mapping, "name");
+		const edge = this.typeOf(nameIn(field.type), "edges");
+		return !name || edge === null || isInternal(field.loc)
+			? null
+			: { name, edge, field: field.name.value };
+	}
+}
+
+/** The name of a mapping, the type of its edges, and its field. */
+interface List {
+	readonly name: string;
+	readonly edge: string;
+	readonly field: string;
 }
 
 function madeOf(definition: Fields, sdl: Sdl): readonly MadeMutation[] {
@@ -190,10 +264,18 @@ function madeOf(definition: Fields, sdl: Sdl): readonly MadeMutation[] {
 		const mutations = directiveOf(field, "mutations");
 		const mapping = directiveOf(field, "mapping");
 		const name = mapping && textArgument(mapping, "name");
-		return mutations && name ? ofMapping(field, mutations, name, sdl) : [];
+		if (!mutations || !name) return [];
+		const inverse = textArgument(mapping, "inverse");
+		return ofMapping(type, field, mutations, { name, inverse }, sdl);
 	});
 	return [...own, ...edges];
 }
+
+const IDEMPOTENCY_KEY: MadeField = [
+	"idempotencyKey",
+	"String",
+	"1 to 100 characters of printable ASCII. A repeated request with the same key takes effect once.",
+];
 
 /** Create, update and delete. */
 function ofObject(
@@ -202,27 +284,37 @@ function ofObject(
 	sdl: Sdl,
 ): readonly MadeMutation[] {
 	const { loc } = declared;
-	const owner = textArgument(declared, "owner") ?? "owner";
+	const named = textArgument(declared, "owner");
+	const owner = named ?? (sdl.typeOf(type, "owner") === null ? null : "owner");
 	const inside = textArgument(declared, "in");
 	const inType = inside === null ? null : sdl.typeOf(type, inside);
+	const create = textArgument(declared, "create") ?? `create${type}`;
 	const one = words(type);
 	const field = lowerFirst(type);
 	const stored = sdl.fieldsOf(type).filter(isWritten);
 	const names = stored.map(({ name }) => name.value);
-	const viewer: MadeField = ["viewer", sdl.viewer, "The viewer."];
+	const clears = stored.some(({ type }) => type.kind !== Kind.NON_NULL_TYPE);
+	const owned =
+		owner === null
+			? ""
+			: owner === "owner"
+				? " that the viewer owns"
+				: ` whose ${words(owner)} is the viewer`;
+	const viewer: MadeField = [
+		"viewer",
+		sdl.viewer,
+		"The viewer after the change.",
+	];
 	const id: MadeField = [`${field}Id`, "ID!", `The ${one}'s id.`];
-	const list = sdl.listOf(type, inside ?? owner);
-	const edge = edgeField(
-		field,
-		`The edge to the new ${one} in the list that it is on.`,
-		list,
-		inside ?? "viewer",
-		loc,
-	);
-	const created = mutationOf(`create${type}`, loc, {
-		description: `Create ${article(one)}.`,
+	const place = (text: string): readonly MadeField[] =>
+		inside === null || inType === null ? [] : [[inside, inType, text]];
+	const inList = inside === null ? null : sdl.listOf(type, inside);
+	const ownList = owner === null ? null : sdl.listOf(type, owner);
+	const created = mutationOf(create, loc, {
+		description: `Create ${article(one)}${owned}.`,
+		input: `Fields of a new ${one}.`,
 		mutation: {
-			name: `create${type}`,
+			name: create,
 			kind: "create",
 			type,
 			owner,
@@ -230,36 +322,43 @@ function ofObject(
 			inType,
 			fields: names,
 		},
-		input: [
+		inputFields: [
 			...(inside === null
 				? []
 				: [
 						[
 							`${inside}Id`,
 							"ID!",
-							`The ${words(inside)} to create it in.`,
+							`The ${words(inside)} of the new ${one}.`,
 						] as const,
 					]),
-			...stored.map((each) => inputOf(each, true)),
+			...stored.map((each) => inputOf(type, each, true, sdl)),
+			IDEMPOTENCY_KEY,
 		],
 		payload: [
 			[field, type, `The new ${one}.`],
-			...(inside === null || inType === null
-				? []
-				: [[inside, inType, `The ${words(inside)} that it is in.`] as const]),
+			...place(`The ${one}'s ${words(inside ?? "")}.`),
 			viewer,
 		],
 	});
+	const to = { field, one: `new ${one}` };
+	const edges = [
+		...(inside === null || inList === null
+			? []
+			: [edgeField(inList, { field: inside, one: words(inside) }, to, loc)]),
+		...(ownList === null
+			? []
+			: [
+					edgeField(ownList, VIEWER, to, loc, {
+						prefix: inList === null ? "" : "viewer",
+					}),
+				]),
+	];
 	return [
-		{
-			...created,
-			payload: {
-				...created.payload,
-				fields: [...(created.payload.fields ?? []), ...edge],
-			},
-		},
+		withEdges(created, edges),
 		mutationOf(`update${type}`, loc, {
-			description: `Update ${article(one)} of the viewer.`,
+			description: `Update ${article(one)}${owned}.`,
+			input: `Changes to ${article(one)}. An absent field keeps its value${clears ? "; null clears it" : ""}.`,
 			mutation: {
 				name: `update${type}`,
 				kind: "update",
@@ -267,15 +366,28 @@ function ofObject(
 				owner,
 				fields: names,
 			},
-			input: [id, ...stored.map((each) => inputOf(each, false))],
+			inputFields: [
+				id,
+				...stored.map((each) => inputOf(type, each, false, sdl)),
+			],
 			payload: [[field, type, `The ${one} after the change.`], viewer],
 		}),
 		mutationOf(`delete${type}`, loc, {
-			description: `Delete ${article(one)} of the viewer.`,
-			mutation: { name: `delete${type}`, kind: "delete", type, owner },
-			input: [id],
+			description: `Delete ${article(one)}${owned}.`,
+			input: `The ${one} to delete.`,
+			mutation: {
+				name: `delete${type}`,
+				kind: "delete",
+				type,
+				owner,
+				in: inside,
+			},
+			inputFields: [id],
 			payload: [
 				[`deleted${type}Id`, "ID", `The id of the deleted ${one}.`],
+				...place(
+					`The ${words(inside ?? "")} of the deleted ${one}; null if the viewer does not see it.`,
+				),
 				viewer,
 			],
 		}),
@@ -284,34 +396,69 @@ function ofObject(
 
 /** Add and remove. */
 function ofMapping(
-	{ type }: FieldDefinitionNode,
+	from: string,
+	list: FieldDefinitionNode,
 	declared: ConstDirectiveNode,
-	mapping: string,
+	mapping: { readonly name: string; readonly inverse: string | null },
 	sdl: Sdl,
 ): readonly MadeMutation[] {
-	const to = sdl.listed(type);
-	const one = words(to);
+	const to = sdl.listed(list.type);
 	const { loc } = declared;
 	const field = lowerFirst(to);
+	// Of two users, one is the viewer.
+	const one = words(to);
+	const where = `the viewer's \`${list.name.value}\``;
+	const viewer: MadeField = [
+		"viewer",
+		sdl.viewer,
+		"The viewer after the change.",
+	];
+	const own = sdl.list(list);
+	const other =
+		mapping.inverse === null ? null : sdl.inverseOf(from, to, mapping.inverse);
 	return (["add", "remove"] as const).flatMap((kind) => {
 		const name = textArgument(declared, kind);
 		if (name === null) return [];
+		const isAdd = kind === "add";
+		const verb = name.endsWith(to) ? words(name.slice(0, -to.length)) : "";
+		const made = mutationOf(name, loc, {
+			description:
+				verb === ""
+					? `${isAdd ? `Add ${article(one)} to` : `Remove ${article(one)} from`} ${where}.`
+					: `${upperFirst(verb)} ${article(one)}.`,
+			input: `The ${one} to ${verb === "" ? kind : verb}.`,
+			mutation: { name, kind, mapping: mapping.name, to },
+			inputFields: [[`${field}Id`, "ID!", `The ${one}'s id.`]],
+			payload: isAdd
+				? [[field, to, `The ${one} after the change.`], viewer]
+				: [
+						[
+							field,
+							to,
+							`The ${one} after the change; null if the viewer no longer sees it.`,
+						],
+						[
+							`removed${to}Id`,
+							"ID",
+							`The id of the ${one} that was removed from ${where}.`,
+						],
+						viewer,
+					],
+		});
+		if (!isAdd) return [made];
+		const end = { field, one };
 		return [
-			mutationOf(name, loc, {
-				description:
-					kind === "add"
-						? `Add ${article(one)} to this list of the viewer's.`
-						: `Take ${article(one)} from this list of the viewer's.`,
-				mutation: { name, kind, mapping, to },
-				input: [[`${field}Id`, "ID!", `The ${one}'s id.`]],
-				payload: [
-					[field, to, `The ${one} after the change.`],
-					...(kind === "add"
-						? []
-						: [[`removed${to}Id`, "ID", `The ${one}'s id.`] as const]),
-					["viewer", sdl.viewer, "The viewer after the change."],
-				],
-			}),
+			withEdges(made, [
+				...(own === null ? [] : [edgeField(own, VIEWER, end, loc)]),
+				...(other === null
+					? []
+					: [
+							edgeField(other, end, VIEWER, loc, {
+								isLater: true,
+								prefix: other.edge === own?.edge ? "viewer" : "",
+							}),
+						]),
+			]),
 		];
 	});
 }
@@ -321,12 +468,14 @@ function mutationOf(
 	loc: Location | undefined,
 	made: {
 		readonly description: string;
+		/** What the input is. */
+		readonly input: string;
 		readonly mutation: DeclaredMutation;
-		readonly input: readonly MadeField[];
+		readonly inputFields: readonly MadeField[];
 		readonly payload: readonly MadeField[];
 	},
 ): MadeMutation {
-	const upper = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+	const upper = upperFirst(name);
 	const [field] =
 		object("Mutation", "", loc, [[name, `${upper}Payload`, made.description]])
 			.fields ?? [];
@@ -336,13 +485,13 @@ function mutationOf(
 		mutation: made.mutation,
 		field: {
 			...field,
-			arguments: [argument("input", `${input}!`, `The input of ${name}.`, loc)],
+			arguments: [argument("input", `${input}!`, made.input, loc)],
 		},
 		input: {
 			kind: Kind.INPUT_OBJECT_TYPE_DEFINITION,
 			name: nameOf(input, loc),
-			description: text(`The input of ${name}.`),
-			fields: made.input.map(([each, type, of]) =>
+			description: text(made.input),
+			fields: made.inputFields.map(([each, type, of]) =>
 				argument(each, type, of, loc),
 			),
 			...(loc && { loc }),
@@ -356,35 +505,60 @@ function mutationOf(
 	};
 }
 
+/** A field of a payload, and what to call the object that it names. */
+interface End {
+	readonly field: string;
+	readonly one: string;
+}
+
+const VIEWER: End = { field: "viewer", one: "viewer" };
+
+/** The edge of a list, from one field of a payload to another. `isLater`: the list may be on another host, which gets the edge later. */
 function edgeField(
-	to: string,
-	description: string,
-	list: { readonly name: string; readonly edge: string } | null,
-	from: string,
+	list: List,
+	from: End,
+	to: End,
 	loc: Location | undefined,
-): readonly FieldDefinitionNode[] {
-	if (list === null) return [];
+	{ prefix = "", isLater = false } = {},
+): FieldDefinitionNode {
+	const name = prefix === "" ? lowerFirst(list.edge) : `${prefix}${list.edge}`;
+	const later = isLater
+		? `; null as long as the ${from.one}'s host has not taken the change`
+		: "";
 	const [field] =
-		object("", "", loc, [[`${to}Edge`, list.edge, description]]).fields ?? [];
-	if (field === undefined) return [];
-	const given = { mapping: list.name, from, to };
-	return [
-		{
-			...field,
-			directives: [
-				{
-					kind: Kind.DIRECTIVE,
-					name: nameOf("edge", loc),
-					arguments: Object.entries(given).map(([name, value]) => ({
-						kind: Kind.ARGUMENT,
-						name: nameOf(name, loc),
-						value: text(value),
-					})),
-					...(loc && { loc }),
-				},
+		object("", "", loc, [
+			[
+				name,
+				list.edge,
+				`The edge to the ${to.one} in the ${from.one}'s \`${list.field}\`${later}.`,
 			],
-		},
-	];
+		]).fields ?? [];
+	if (field === undefined) throw new TypeError("expected the field just made");
+	const given = { mapping: list.name, from: from.field, to: to.field };
+	return {
+		...field,
+		directives: [
+			{
+				kind: Kind.DIRECTIVE,
+				name: nameOf("edge", loc),
+				arguments: Object.entries(given).map(([name, value]) => ({
+					kind: Kind.ARGUMENT,
+					name: nameOf(name, loc),
+					value: text(value),
+				})),
+				...(loc && { loc }),
+			},
+		],
+	};
+}
+
+function withEdges(
+	made: MadeMutation,
+	edges: readonly FieldDefinitionNode[],
+): MadeMutation {
+	const { payload } = made;
+	const fields = [...(payload.fields ?? []), ...edges];
+	return { ...made, payload: { ...payload, fields } };
 }
 
 /** Whether clients give it: a stored value that is no time. */
@@ -396,19 +570,27 @@ function isWritten(field: FieldDefinitionNode): boolean {
 }
 
 /** The field of an input, as `fieldsToCreate` and `fieldsToUpdate` read it. */
-function inputOf(field: FieldDefinitionNode, isNew: boolean): MadeField {
+function inputOf(
+	type: string,
+	field: FieldDefinitionNode,
+	isNew: boolean,
+	sdl: Sdl,
+): MadeField {
 	const fallback = directiveOf(field, "stored")?.arguments?.find(
 		({ name }) => name.value === "default",
 	)?.value;
-	const isRequired =
-		isNew && fallback?.kind === Kind.STRING && fallback.value === "";
-	const type =
-		field.type.kind === Kind.NON_NULL_TYPE ? field.type.type : field.type;
+	const isText = fallback?.kind === Kind.STRING && fallback.value === "";
+	const isSaid = isNew && fallback !== undefined && !isText;
 	const name = field.name.value;
+	const values = sdl.describe(type, name);
 	return [
 		name,
-		`${print(type)}${isRequired ? "!" : ""}`,
-		field.description?.value ?? `The ${words(name)}.`,
+		`${sdl.inputType(field.type)}${isNew && isText ? "!" : ""}`,
+		[
+			field.description?.value ?? `The ${words(name)}.`,
+			...(values === null ? [] : [`${values}${isText ? ", not empty" : ""}.`]),
+			...(isSaid ? [`Default: ${print(fallback)}.`] : []),
+		].join(" "),
 	];
 }
 
@@ -423,6 +605,10 @@ function directiveOf(
 
 function nameIn(type: TypeNode): string {
 	return type.kind === Kind.NAMED_TYPE ? type.name.value : nameIn(type.type);
+}
+
+function upperFirst(name: string): string {
+	return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 }
 
 function lowerFirst(name: string): string {

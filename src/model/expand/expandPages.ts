@@ -96,7 +96,7 @@ function expandField(
 }
 
 /** What only internal fields use is internal too. */
-function isInternal(loc: Location | undefined): boolean {
+export function isInternal(loc: Location | undefined): boolean {
 	return /(?:^|[\\/])internal\.graphql$/.test(loc?.source.name ?? "");
 }
 

@@ -9,7 +9,11 @@ import {
 	Source,
 } from "graphql";
 import { readTextFileSync } from "../../util/textFile.ts";
-import { expandMutations, type WithMutations } from "./expandMutations.ts";
+import {
+	type DescribeValues,
+	expandMutations,
+	type WithMutations,
+} from "./expandMutations.ts";
 import { complete, expandPages } from "./expandPages.ts";
 import { referencedTypes } from "./referencedTypes.ts";
 
@@ -24,9 +28,13 @@ function readBase(path: string): DocumentNode {
  * Completes SDL with what need not be written: the pages of its lists, the mutations
  * that it declares, and what every graph has. SDL that stores nothing stays as it is.
  */
-export function expandSdl(document: DocumentNode): WithMutations {
+export function expandSdl(
+	document: DocumentNode,
+	describe: DescribeValues = () => null,
+): WithMutations {
 	const { document: expanded, mutations } = expandMutations(
 		expandPages(document),
+		describe,
 	);
 	const isStored = expanded.definitions.some(
 		(one) =>
