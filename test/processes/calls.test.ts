@@ -32,9 +32,14 @@ const LIKES = parse(`query ($id: ID!, $first: Int) {
 		pins(first: $first) { nodes { likedBy(first: 3) { totalCount nodes { username } } } }
 	}
 }`);
+const LIKE = parse(`mutation ($id: ID!) {
+	likePin(input: { pinId: $id }) { pin { likeCount } }
+}`);
 const PINS = 25;
 /** From the step of a plan to mysql2: the goal is 20. */
 const FRAMES = 20;
+/** The same of a like, whose goal is 25: it must not become more. */
+const LIKE_FRAMES = 41;
 
 interface Answer {
 	readonly board: {
@@ -55,6 +60,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 	let fleet: Fleet;
 	let config: Config;
 	let board: Id;
+	let liker: Id;
 	let owners: ReadonlySet<number>;
 
 	before(async () => {
@@ -76,6 +82,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 				writes.create({ type: "User", data: { username: `saver_${n}` } }),
 			),
 		);
+		liker = users[PINS - 1] as Id;
 		owners = new Set(users.map((id) => unpackId(id).shard));
 		board = await writes.create({
 			type: "Board",
@@ -232,6 +239,28 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		const frames = own.slice(0, own.indexOf("run plan/execute/stepRunner.ts"));
 		assert.ok(
 			frames.length > 0 && frames.length <= FRAMES,
+			`${frames.length}\n${frames.join("\n")}`,
+		);
+	});
+
+	it("writes a like through no more functions of its own than it did", async (t) => {
+		await using corkboard = await openCorkboard(pinsApp, config, "readWrite");
+		const [pin] = await scanned(corkboard, "placePin", board);
+		const like = () =>
+			corkboard.planner.execute({
+				document: LIKE,
+				variables: { id: pin },
+				context: corkboard.createContext(liker),
+			});
+		const stacks = await stacksOf(async () => {
+			assert.equal((await like()).errors, undefined);
+		});
+		const own =
+			stacks.find(({ sql }) => /INTO \S*user_likes_pins/.test(sql))?.own ?? [];
+		const frames = own.slice(0, own.indexOf("run plan/execute/stepRunner.ts"));
+		t.diagnostic(`${frames.length} functions`);
+		assert.ok(
+			frames.length > 0 && frames.length <= LIKE_FRAMES,
 			`${frames.length}\n${frames.join("\n")}`,
 		);
 	});

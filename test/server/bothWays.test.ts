@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
+import type { Socket } from "node:net";
 import { after, before, suite, test } from "node:test";
 import { GraphQLError } from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
@@ -664,26 +665,34 @@ suite("both ways", () => {
 
 	test("announce the end of a connection while the server drains", async () => {
 		let running = 0;
+		let held: Promise<unknown> = Promise.resolve();
 		const options = {
 			async execute(operation) {
 				running++;
+				await held;
 				return executeToy(operation);
 			},
 		} satisfies Parameters<typeof startToy>[0];
 		const received: Received[] = [];
 		for (const shortWay of [true, false]) {
 			const toy = await startToy({ ...options, shortWay });
-			const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-			const parameters = { query: "{ slow(ms: 700) }" };
+			const [agent, idle] = [1, 2].map(
+				() => new Agent({ keepAlive: true, maxSockets: 1 }),
+			) as [Agent, Agent];
+			const parameters = { query: "{ slow(ms: 1) }" };
 			const slow = { method: "POST", parameters } as const;
-			for (let n = 0; n < 2; n++) await send(toy, agent, slow);
+			for (const each of [agent, agent, idle]) await send(toy, each, slow);
+			await until("it is idle", () => socketsOf(idle).length === 1);
+			// The request ends only when the idle connection has: that waits for nobody.
+			held = once(socketsOf(idle)[0] as Socket, "close");
 			running = 0;
 			const answer = send(toy, agent, slow);
 			await until("it runs", () => running === 1);
 			const closing = toy.server.close();
 			received.push(await answer);
 			await closing;
-			agent.destroy();
+			for (const each of [agent, idle]) each.destroy();
+			held = Promise.resolve();
 		}
 		assert.deepEqual(received[0], received[1]);
 		assert.ok(received[0]?.headers.includes("connection: close"));
@@ -691,6 +700,11 @@ suite("both ways", () => {
 });
 
 const HELLO_YOU = { query: "{ hello }" };
+
+/** The connections of an agent that no request uses. */
+function socketsOf(agent: Agent): readonly Socket[] {
+	return Object.values(agent.freeSockets).flatMap((some) => some ?? []);
+}
 
 async function reportOf(toy: Toy) {
 	const response = await fetch(`${toy.server.url}/health/ready?verbose`);
