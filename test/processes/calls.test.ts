@@ -40,6 +40,8 @@ const PINS = 25;
 const FRAMES = 20;
 /** The same of a like, whose goal is 25: it must not become more. */
 const LIKE_FRAMES = 41;
+/** Of a page that has to be answered in time. */
+const MOST_TRIES = 20;
 
 interface Answer {
 	readonly board: {
@@ -137,6 +139,19 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		return { levels, cached };
 	}
 
+	/** A page from shared caches, and how many reads Redis had for it. Again if a cache was late, as on a machine without CPU. */
+	async function cachedPage(corkboard: Corkboard) {
+		for (let tries = 1; ; tries++) {
+			const before = await mgets();
+			const found = await page(corkboard);
+			const isAnswered =
+				found.levels.length === 0 && found.cached.every(({ ok }) => ok);
+			if (isAnswered || tries === MOST_TRIES) {
+				return { ...found, reads: (await mgets()) - before };
+			}
+		}
+	}
+
 	/** A process without a local cache. */
 	const open = () => openCorkboard(pinsApp, config, "readOnly");
 
@@ -158,10 +173,9 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		assert.equal(cold.levels.at(-1)?.statements.length, 2);
 
 		await filled(corkboard);
-		const before = await mgets();
-		const { levels, cached } = await page(corkboard);
+		const { levels, cached, reads } = await cachedPage(corkboard);
 		assert.deepEqual(levels, []);
-		assert.equal((await mgets()) - before, 1);
+		assert.equal(reads, 1);
 		assert.deepEqual(batchesOf(cached, "redis"), ["1 keys"]);
 		// As many keys as the cold read, level by level.
 		const ofObjects = calls
