@@ -22,13 +22,13 @@ import type { Shard } from "../shards.ts";
 import { runTransactionGroup } from "./transaction.ts";
 
 /** A transaction that was asked for. */
-export interface HostJob extends ShardTransaction<Shard> {
+export interface HostTransaction extends ShardTransaction<Shard> {
 	readonly trace: WriteTrace | undefined;
 	readonly limit: Deadline;
 }
 
-/** Jobs that share a row, in their order. */
-type Unit = readonly HostJob[];
+/** Transactions that share a row, in their order. */
+type Unit = readonly HostTransaction[];
 
 interface Waiting {
 	readonly unit: Unit;
@@ -80,7 +80,7 @@ export class HostTransactions {
 		});
 	}
 
-	/** The outcomes of the unit's first jobs: at least one. `rows` are what it locks. */
+	/** The outcomes of the unit's first transactions: at least one. `rows` are what it locks. */
 	run(
 		unit: Unit,
 		rows: readonly string[],
@@ -120,10 +120,10 @@ export class HostTransactions {
 		waiting: readonly Waiting[],
 		isAgain = false,
 	): Promise<void> {
-		const jobs = waiting.flatMap(({ unit }) => unit);
+		const queued = waiting.flatMap(({ unit }) => unit);
 		let outcomes: GroupOutcomes | null;
 		try {
-			outcomes = await this.#run(jobs, waiting.length > 1);
+			outcomes = await this.#run(queued, waiting.length > 1);
 		} catch (thrown) {
 			const isAlone = waiting.length === 1;
 			const conflict = conflictReason(thrown);
@@ -132,7 +132,7 @@ export class HostTransactions {
 			}
 			// Whoever met them goes on with its locks, and each by itself could meet it again.
 			if (conflict === "deadlock" && !isAlone && !isAgain) {
-				for (const { trace } of jobs) trace?.retry(conflict);
+				for (const { trace } of queued) trace?.retry(conflict);
 				return this.#runTogether(waiting, true);
 			}
 			const reason: RetryReason = conflict ?? "shared";
@@ -155,31 +155,31 @@ export class HostTransactions {
 		}
 	}
 
-	/** The unit's first job decides how many run: one that renumbers or recounts does so alone. */
+	/** The unit's first transaction decides how many run: one that renumbers or recounts does so alone. */
 	async #runAlone(unit: Unit): Promise<readonly TransactionOutcome[]> {
 		const outcomes = (await this.#run(unit, false)) ?? [];
 		const end = outcomes.indexOf(null);
 		const first = end < 0 ? outcomes : outcomes.slice(0, end);
 		if (first.length > 0) return first as TransactionOutcome[];
 		const [only] = unit;
-		return this.#runAlone([only as HostJob]);
+		return this.#runAlone([only as HostTransaction]);
 	}
 
-	async #run(jobs: Unit, isShared: boolean): Promise<GroupOutcomes | null> {
+	async #run(queued: Unit, isShared: boolean): Promise<GroupOutcomes | null> {
 		const outcomes = await this.#host.transaction<GroupOutcomes | null>(
 			{
-				shard: (jobs[0] as HostJob).shard.number,
-				deadline: latest(jobs),
-				trace: mergeTraces(jobs.flatMap(({ trace }) => trace ?? [])),
-				requests: jobs.length,
+				shard: (queued[0] as HostTransaction).shard.number,
+				deadline: latest(queued),
+				trace: mergeTraces(queued.flatMap(({ trace }) => trace ?? [])),
+				requests: queued.length,
 				decides: true,
 				isTriedOnce:
-					isShared || jobs.some(({ beside }) => beside !== undefined),
+					isShared || queued.some(({ beside }) => beside !== undefined),
 			},
-			(statements) => runTransactionGroup(statements, this.#context, jobs),
+			(statements) => runTransactionGroup(statements, this.#context, queued),
 		);
 		const ran = outcomes?.filter((outcome) => outcome !== null).length ?? 0;
-		for (const [at, { trace }] of jobs.entries()) {
+		for (const [at, { trace }] of queued.entries()) {
 			if ((outcomes?.[at] ?? null) !== null) trace?.grouped(ran - 1);
 		}
 		return outcomes;
@@ -219,9 +219,9 @@ function isShareable({
 }
 
 /** The caller has another way: a transaction for each shard, which nobody has to wait for both of. */
-function triedOnce([job]: Unit): StorageFailure {
+function triedOnce([one]: Unit): StorageFailure {
 	return new StorageFailure("conflict", "A row was not free in time.", {
-		host: job?.shard.host.name ?? "",
+		host: one?.shard.host.name ?? "",
 		statement: "transaction of two shards",
 	});
 }
@@ -245,7 +245,7 @@ const OF_ALL: ReadonlySet<FailureKind> = new Set<FailureKind>([
 	"unsupported",
 ]);
 
-/** A group has the deadline of its last job, at most one transaction's time later than its own. */
-function latest(jobs: Unit): Deadline {
-	return { until: Math.max(...jobs.map(({ limit }) => limit.until)) };
+/** A group has the deadline of its last transaction, at most one transaction's time later than its own. */
+function latest(queued: Unit): Deadline {
+	return { until: Math.max(...queued.map(({ limit }) => limit.until)) };
 }

@@ -1,30 +1,30 @@
-/** A job that waits for its rows. */
-interface Entry<Job> {
-	readonly job: Job;
+/** An item that waits for its rows. */
+interface Entry<Item> {
+	readonly item: Item;
 	readonly rows: readonly string[];
-	/** Whether it may run in one group with other jobs of its first row. */
+	/** Whether it may run in one group with other items of its first row. */
 	readonly groupable: boolean;
 	running: boolean;
 }
 
 /**
- * Jobs that lock the same row run one after another, in order of arrival; others
+ * Items that lock the same row run one after another, in order of arrival; others
  * run side by side. So a hot row, or one that another process keeps locked, holds
- * one connection and not the whole pool, and the jobs that wait for it run in
+ * one connection and not the whole pool, and the items that wait for it run in
  * groups, each in one transaction: 8,752 changes of a list a second instead of
  * 1,030 (docs/consistency.md, 1. Lists and counts).
  */
-export class LockQueue<Job> {
-	readonly #run: (jobs: readonly Job[]) => Promise<number>;
+export class LockQueue<Item> {
+	readonly #run: (items: readonly Item[]) => Promise<number>;
 	readonly #maxTogether: number;
 	readonly #maxWaiting: number;
-	/** By row: running and waiting jobs in order of arrival. */
-	readonly #lines = new Map<string, Entry<Job>[]>();
+	/** By row: running and waiting items in order of arrival. */
+	readonly #lines = new Map<string, Entry<Item>[]>();
 	#waiting = 0;
 
-	/** `run` returns how many of its jobs, from the first, are done: at least one. The others stay in the queue. It never rejects. */
+	/** `run` returns how many of its items, from the first, are done: at least one. The others stay in the queue. It never rejects. */
 	constructor(options: {
-		readonly run: (jobs: readonly Job[]) => Promise<number>;
+		readonly run: (items: readonly Item[]) => Promise<number>;
 		readonly maxTogether: number;
 		readonly maxWaiting: number;
 	}) {
@@ -33,11 +33,11 @@ export class LockQueue<Job> {
 		this.#maxWaiting = options.maxWaiting;
 	}
 
-	/** False if too many jobs wait already. `rows` are names without duplicates; jobs that run `together` share the first. */
-	add(job: Job, rows: readonly string[], together: boolean): boolean {
+	/** False if too many items wait already. `rows` are names without duplicates; items that run `together` share the first. */
+	add(item: Item, rows: readonly string[], together: boolean): boolean {
 		if (this.#waiting >= this.#maxWaiting) return false;
 		const groupable = together && rows.length > 0;
-		const entry: Entry<Job> = { job, rows, groupable, running: false };
+		const entry: Entry<Item> = { item, rows, groupable, running: false };
 		this.#waiting += 1;
 		for (const row of rows) {
 			const line = this.#lines.get(row);
@@ -48,14 +48,14 @@ export class LockQueue<Job> {
 		return true;
 	}
 
-	/** Whether some job runs or waits for the row. */
+	/** Whether some item runs or waits for the row. */
 	has(row: string): boolean {
 		return this.#lines.has(row);
 	}
 
-	/** Starts the job, and those that can run with it, if it is the first of all its rows. */
-	#start(entry: Entry<Job>): void {
-		const group = new Set<Entry<Job>>();
+	/** Starts the item, and those that can run with it, if it is the first of all its rows. */
+	#start(entry: Entry<Item>): void {
+		const group = new Set<Entry<Item>>();
 		if (entry.running || !this.#isNext(entry, group)) return;
 		group.add(entry);
 		if (entry.groupable) {
@@ -68,7 +68,7 @@ export class LockQueue<Job> {
 		}
 		const entries = [...group];
 		for (const one of entries) one.running = true;
-		this.#run(entries.map(({ job }) => job)).then((done) => {
+		this.#run(entries.map(({ item }) => item)).then((done) => {
 			entries.forEach((one, index) => {
 				if (index < done) this.#remove(one);
 				else one.running = false;
@@ -80,18 +80,18 @@ export class LockQueue<Job> {
 		});
 	}
 
-	/** Whether only jobs of the group are before it. */
-	#isNext(entry: Entry<Job>, group: ReadonlySet<Entry<Job>>): boolean {
+	/** Whether only items of the group are before it. */
+	#isNext(entry: Entry<Item>, group: ReadonlySet<Entry<Item>>): boolean {
 		return entry.rows.every(
 			(row) => this.#lineOf(row).find((other) => !group.has(other)) === entry,
 		);
 	}
 
-	#lineOf(row = ""): readonly Entry<Job>[] {
+	#lineOf(row = ""): readonly Entry<Item>[] {
 		return this.#lines.get(row) ?? [];
 	}
 
-	#remove(entry: Entry<Job>): void {
+	#remove(entry: Entry<Item>): void {
 		this.#waiting -= 1;
 		for (const row of entry.rows) {
 			const line = this.#lines.get(row) ?? [];

@@ -11,14 +11,14 @@ import { StorageFailure, toStorageError } from "../../storageFailure.ts";
 import { checkTransaction } from "../../transactionRules.ts";
 import type { Host } from "../driver/host.ts";
 import type { Shard } from "../shards.ts";
-import { type HostJob, HostTransactions } from "./hostTransactions.ts";
+import { type HostTransaction, HostTransactions } from "./hostTransactions.ts";
 import { LockQueue } from "./lockQueue.ts";
 import { isGroupable } from "./transaction.ts";
 
 /** Most transactions of one list, or of one object, that run as one database transaction. */
 const MAX_TOGETHER = 200;
 
-interface Job extends HostJob {
+interface QueuedTransaction extends HostTransaction {
 	readonly rows: readonly string[];
 	readonly done: (result: TransactionOutcome) => void;
 	/** Ends the wait for its rows; absent where it does not wait. */
@@ -33,7 +33,7 @@ export class TransactionQueue {
 	readonly #model: Model;
 	readonly #writeMs: number;
 	readonly #gatherMs: number;
-	readonly #queue: LockQueue<Job>;
+	readonly #queue: LockQueue<QueuedTransaction>;
 	readonly #byHost = new Map<Host, HostTransactions>();
 
 	constructor(
@@ -48,7 +48,7 @@ export class TransactionQueue {
 		this.#writeMs = limits.writeMs;
 		this.#gatherMs = limits.gatherMs;
 		this.#queue = new LockQueue({
-			run: (jobs) => this.#run(jobs),
+			run: (queued) => this.#run(queued),
 			maxTogether: MAX_TOGETHER,
 			maxWaiting: limits.maxQueued,
 		});
@@ -77,7 +77,7 @@ export class TransactionQueue {
 		}
 		const rows = lockedRows(transaction);
 		const result = await new Promise<TransactionOutcome>((done) => {
-			const job: Job = {
+			const one: QueuedTransaction = {
 				shard,
 				...(beside && { beside }),
 				transaction,
@@ -89,11 +89,11 @@ export class TransactionQueue {
 				hasStarted: false,
 				isOver: false,
 			};
-			if (!this.#queue.add(job, rows, isGroupable(transaction))) {
+			if (!this.#queue.add(one, rows, isGroupable(transaction))) {
 				done({ thrown: queueFailure(shard, "Too many transactions wait.") });
-			} else if (!job.hasStarted) {
-				job.timer = setTimeout(() => {
-					job.isOver = true;
+			} else if (!one.hasStarted) {
+				one.timer = setTimeout(() => {
+					one.isOver = true;
 					done({
 						thrown: queueFailure(
 							shard,
@@ -116,15 +116,15 @@ export class TransactionQueue {
 		return transactions;
 	}
 
-	/** Runs jobs of one shard. Returns how many, from the first, are done. */
-	async #run(jobs: readonly Job[]): Promise<number> {
-		const first = jobs[0] as Job;
-		const live = jobs.filter(({ isOver }) => !isOver);
-		for (const job of live) {
-			job.hasStarted = true;
-			clearTimeout(job.timer);
+	/** Runs transactions of one shard. Returns how many, from the first, are done. */
+	async #run(queued: readonly QueuedTransaction[]): Promise<number> {
+		const first = queued[0] as QueuedTransaction;
+		const live = queued.filter(({ isOver }) => !isOver);
+		for (const one of live) {
+			one.hasStarted = true;
+			clearTimeout(one.timer);
 		}
-		if (live.length === 0) return jobs.length;
+		if (live.length === 0) return queued.length;
 		let results: readonly TransactionOutcome[];
 		try {
 			results = await this.#transactionsOf(first.shard.host).run(
@@ -132,9 +132,10 @@ export class TransactionQueue {
 				rowsOf(live),
 			);
 		} catch (thrown) {
-			if (live.length > 1 && mayBeOneJobs(thrown)) {
+			if (live.length > 1 && isOfOneTransaction(thrown)) {
 				return (
-					jobs.indexOf(live[0] as Job) + (await this.#run([live[0] as Job]))
+					queued.indexOf(live[0] as QueuedTransaction) +
+					(await this.#run([live[0] as QueuedTransaction]))
 				);
 			}
 			results = live.map(({ shard }) => ({
@@ -148,14 +149,14 @@ export class TransactionQueue {
 			live[index]?.done(result);
 		});
 		const next = live[results.length];
-		return next === undefined ? jobs.length : jobs.indexOf(next);
+		return next === undefined ? queued.length : queued.indexOf(next);
 	}
 }
 
-function rowsOf(jobs: readonly Job[]): readonly string[] {
-	return jobs.length === 1
-		? (jobs[0] as Job).rows
-		: [...new Set(jobs.flatMap(({ rows }) => rows))];
+function rowsOf(queued: readonly QueuedTransaction[]): readonly string[] {
+	return queued.length === 1
+		? (queued[0] as QueuedTransaction).rows
+		: [...new Set(queued.flatMap(({ rows }) => rows))];
 }
 
 /** Lists first, as they are locked. */
@@ -178,8 +179,8 @@ function queueFailure(shard: Shard, problem: string): CorkboardError {
 	);
 }
 
-/** Whether one job may have caused the failure, so that the others could succeed without it. */
-function mayBeOneJobs(thrown: unknown): boolean {
+/** Whether one transaction may have caused the failure, so that the others could succeed without it. */
+function isOfOneTransaction(thrown: unknown): boolean {
 	if (!(thrown instanceof StorageFailure)) return true;
 	return ["constraint", "failed", "moved"].includes(thrown.kind);
 }
