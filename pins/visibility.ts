@@ -42,7 +42,7 @@ export const visibilityPolicy: VisibilityOf<Schema> = {
 			siblings: ["section"],
 		},
 		Comment: { parent: "pin", owner: "author" },
-		Report: { isVisible: () => false },
+		Report: { owner: "reporter", isVisible: () => false },
 	},
 	privateLists: ["blockUser", "blockUser.inverse", "savePin", "showPin"],
 	hides: { blockUser: "belongings", "blockUser.inverse": "user" },

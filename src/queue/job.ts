@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { CorkboardError } from "../errors.ts";
+import { parseJsonObject } from "../storage/storedObject.ts";
 import { checkQueueName } from "./jobId.ts";
 
 /**
@@ -17,6 +18,8 @@ export interface Job<Input = never, Context = never> {
 	readonly maxRunMs: number;
 	/** What is stored. Throws BAD_USER_INPUT where the schema refuses the body. */
 	encode(body: Input): string;
+	/** The user whose job it is, by its stored body; null: nobody's, or the body is not valid. */
+	subjectOf(body: string): string | null;
 	/** Checks a stored body and runs the handler. */
 	start(job: StartedJob, context: Context): Promise<void>;
 }
@@ -94,6 +97,8 @@ export interface JobOptions<Schema extends BodySchema, Context> {
 	readonly attempts?: number;
 	/** How long a claim lasts without renewal (default 60 s): how long the job of a dead worker waits. */
 	readonly claimMs?: number;
+	/** The id of the user whose job this is: `accounts erase` deletes such jobs with the user. Absent: the jobs are nobody's. */
+	readonly subject?: (body: z.output<Schema>) => string;
 	/** How long one start may take (default 1 h): then its signal aborts and the attempt has failed. */
 	readonly maxRunMs?: number;
 	/**
@@ -155,7 +160,7 @@ const MAX_ISSUES = 5;
 export function job<Schema extends BodySchema, Context = unknown>(
 	options: JobOptions<Schema, Context>,
 ): Job<z.input<Schema>, Context> {
-	const { queue, body: schema, run } = options;
+	const { queue, body: schema, run, subject } = options;
 	const {
 		version = 1,
 		attempts = 2,
@@ -188,9 +193,15 @@ export function job<Schema extends BodySchema, Context = unknown>(
 		claimMs,
 		maxRunMs,
 		encode,
+		subjectOf(body) {
+			if (subject === undefined) return null;
+			const { data } = schema.safeParse(fieldsIn(body)?.fields);
+			return data === undefined ? null : subject(data);
+		},
 		async start(started, context) {
-			const stored = parseObject(started.body);
-			const { [VERSION_KEY]: storedVersion = 1, ...fields } = stored;
+			const stored = fieldsIn(started.body);
+			if (stored === null) throw new GiveUp("The body is no JSON object.");
+			const { storedVersion, fields } = stored;
 			if (typeof storedVersion === "number" && storedVersion > version) {
 				throw new Later(
 					NEWER_VERSION_MS,
@@ -226,17 +237,15 @@ export function job<Schema extends BodySchema, Context = unknown>(
 	};
 }
 
-function parseObject(text: string): Readonly<Record<string, unknown>> {
-	let value: unknown;
-	try {
-		value = JSON.parse(text);
-	} catch {
-		// Below.
-	}
-	if (typeof value !== "object" || value === null || Array.isArray(value)) {
-		throw new GiveUp("The body is no JSON object.");
-	}
-	return value as Readonly<Record<string, unknown>>;
+/** Null where the body is no JSON object. */
+function fieldsIn(text: string): {
+	readonly storedVersion: unknown;
+	readonly fields: Readonly<Record<string, unknown>>;
+} | null {
+	const value = parseJsonObject(text);
+	if (value === null) return null;
+	const { [VERSION_KEY]: storedVersion = 1, ...fields } = value;
+	return { storedVersion, fields };
 }
 
 /** Where and what, without the values: they may be private. */

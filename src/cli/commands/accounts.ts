@@ -1,5 +1,6 @@
 import type { Identity } from "../../app/defineApp.ts";
 import { findUser } from "../../app/findUser.ts";
+import { jobKindsOf } from "../../app/jobKinds.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import { readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
@@ -7,17 +8,17 @@ import { isGone } from "../../graph/write/archive.ts";
 import { type Id, parseId } from "../../id/ids.ts";
 import { isShown } from "../../model/shownFields.ts";
 import type { Model } from "../../model/types.ts";
+import { type ErasedJobs, eraseJobs } from "../../ops/personal/eraseJobs.ts";
 import {
-	erasedTypes,
+	type ErasurePlan,
 	erasedUsers,
 	eraseUser,
+	planErasure,
 } from "../../ops/personal/eraseUser.ts";
 import { writeExport } from "../../ops/personal/exportFolder.ts";
-import { removeJobs } from "../../queue/admin/changeJobs.ts";
-import { listQueues } from "../../queue/admin/queueAdmin.ts";
-import type { JobAdmin, JobStore } from "../../queue/jobStore.ts";
 import { type Fields, updatedStoredJson } from "../../resolvers/storedJson.ts";
 import { operator } from "../../topology/history.ts";
+import { compact } from "../../util/compact.ts";
 import { formatNumber } from "../../util/format.ts";
 import {
 	argument,
@@ -43,6 +44,8 @@ const ACCOUNT: Kind<string> = {
 };
 
 const USER = argument("USER");
+
+const NO_JOBS: ErasedJobs = { deleted: 0, staying: {} };
 
 const DETAILS =
 	"USER is the name of a user, or an id; closed accounts are found too. Stop the server of an embedded data folder first.";
@@ -176,7 +179,7 @@ const erase = command({
 			readConfig(context.env),
 			"readWrite",
 		);
-		const { store, queues } = corkboard;
+		const { app, store, queues } = corkboard;
 		const user = await findUserToErase(corkboard, name);
 		const requireGone = async () => {
 			if (now || (await isGone(store, user))) return;
@@ -186,8 +189,8 @@ const erase = command({
 			);
 		};
 		await requireGone();
-		const types = erasedTypes(store, user);
-		const question = `This deletes ${user} for good, with everything that belongs to it: ${types.join(", ")}. --dry-run counts it.`;
+		const plan = planErasure(store, user);
+		const question = `This deletes ${user} for good, with everything that belongs to it: ${plan.types.join(", ")}. --dry-run counts it.`;
 		if (!dryRun && !(await isConfirmed(context, { yes }, question))) return 1;
 		// Somebody may have opened it while the question waited.
 		await requireGone();
@@ -198,14 +201,27 @@ const erase = command({
 			isDryRun: dryRun,
 			onStep: (step) => progress.update(step),
 		}).finally(() => progress.end());
-		const jobs = await deleteJobs(queues?.store ?? null, user, dryRun);
+		const jobs =
+			queues === null
+				? NO_JOBS
+				: await eraseJobs(queues.store, jobKindsOf(app, null), user, {
+						isDryRun: dryRun,
+					});
 		const audit = auditLine(dryRun ? "erase, dry run" : "erase", user);
 		return {
-			value: { ...erased, jobs, dryRun, audit },
+			value: {
+				...erased,
+				jobs: jobs.deleted,
+				...plan,
+				stayingJobs: jobs.staying,
+				dryRun,
+				audit,
+			},
 			lines: [
 				dryRun
-					? `${formatNumber(erased.objects)} objects and ${formatNumber(jobs)} jobs or more of ${user} would be erased; edges and keys of imports are not counted`
-					: `${formatNumber(erased.objects)} objects, ${formatNumber(erased.edges ?? 0)} edges of others, ${formatNumber(erased.keys ?? 0)} keys of imports and ${formatNumber(jobs)} jobs of ${user} are erased`,
+					? `${formatNumber(erased.objects)} objects and ${formatNumber(jobs.deleted)} jobs of ${user} would be erased; edges and keys of imports are not counted`
+					: `${formatNumber(erased.objects)} objects, ${formatNumber(erased.edges ?? 0)} edges of others, ${formatNumber(erased.keys ?? 0)} keys of imports and ${formatNumber(jobs.deleted)} jobs of ${user} are erased`,
+				...stayingLines(plan, jobs),
 			],
 			hints: [`audit: ${JSON.stringify(audit)}`],
 		};
@@ -248,28 +264,20 @@ async function findUserToErase(
 	}
 }
 
-/** Deletes the jobs whose bodies name the user, but those that a worker runs. */
-async function deleteJobs(
-	store: (JobStore & JobAdmin) | null,
-	user: Id,
-	dryRun: boolean,
-): Promise<number> {
-	if (store === null) return 0;
-	let deleted = 0;
-	for (const { name } of (await listQueues(store)).queues) {
-		for (const state of ["pending", "succeeded", "failed"] as const) {
-			for (;;) {
-				const { found, hasMore } = await removeJobs(store, name, {
-					state,
-					dryRun,
-					matching: user,
-				});
-				deleted += found.length;
-				if (!hasMore || dryRun) break;
-			}
-		}
-	}
-	return deleted;
+/** What of an erasure stays, a line each. */
+function stayingLines(
+	{ references }: ErasurePlan,
+	{ staying }: ErasedJobs,
+): readonly string[] {
+	const queues = Object.entries(staying).map(
+		([queue, some]) => `${formatNumber(some)} in ${queue}`,
+	);
+	return compact([
+		references.length > 0 &&
+			`objects that only refer to it stay, with its id: ${references.join(", ")}`,
+		queues.length > 0 &&
+			`jobs that name it stay, because they are not its own or a worker runs them: ${queues.join(", ")}`,
+	]);
 }
 
 /** The stored key that says since when an account is closed; null: none can be. */

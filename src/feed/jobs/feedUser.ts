@@ -37,6 +37,7 @@ export const feedUser = job({
 	queue: USER_QUEUE,
 	body: userBody,
 	attempts: JOB_ATTEMPTS,
+	subject: ({ user }) => user,
 	async run({ body, signal }, context: FeedJobContext) {
 		const feed = feedOf(context);
 		const work = { ...context, feed, signal };

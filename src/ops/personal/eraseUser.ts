@@ -16,7 +16,13 @@ import type { LookupRow } from "../../storage/rows.ts";
 import { parseJsonObject } from "../../storage/storedObject.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { changeState, IMPORT_LOOKUP } from "../lookups.ts";
-import { belongsTo, ownTypes, partTypes } from "./ownTypes.ts";
+import {
+	belongsTo,
+	type OwnType,
+	otherReferences,
+	ownTypes,
+	partTypes,
+} from "./ownTypes.ts";
 
 /** Says by the id of a user that it was erased, for dumps and for backups that are restored. */
 export const ERASED_LOOKUP = RESERVED_LOOKUPS.erased;
@@ -43,10 +49,27 @@ export interface EraseOptions {
 	readonly settleMs?: number;
 }
 
-/** Names of the types whose objects are deleted with a user. */
-export function erasedTypes(store: Store, user: Id): readonly string[] {
-	const own = ownTypes(store, typeNameOf(store.model, user) ?? "");
-	return [...own, ...partTypes(store, own)].map(({ type }) => type.name);
+/** What an erasure means for a schema. */
+export interface ErasurePlan {
+	/** Names of the types whose objects are deleted with a user. */
+	readonly types: readonly string[];
+	/** References, as `Group.founder`, by which objects that stay may name the user: its id, which has no content any more. */
+	readonly references: readonly string[];
+}
+
+export function planErasure(store: Store, user: Id): ErasurePlan {
+	const userType = typeNameOf(store.model, user) ?? "";
+	const own = ownedTypes(store, user);
+	return {
+		types: [...own, ...partTypes(store, own)].map(({ type }) => type.name),
+		references: otherReferences(store, userType),
+	};
+}
+
+/** A reference to the user is not enough: the object may be somebody else's, or of many. */
+function ownedTypes(store: Store, user: Id): readonly OwnType[] {
+	const userType = typeNameOf(store.model, user) ?? "";
+	return ownTypes(store, userType).filter(({ isOwned }) => isOwned);
 }
 
 /**
@@ -128,7 +151,7 @@ async function findOwn(
 	user: Id,
 	signal: AbortSignal,
 ): Promise<readonly Id[]> {
-	const own = ownTypes(store, typeNameOf(store.model, user) ?? "");
+	const own = ownedTypes(store, user);
 	const found = new Set<Id>();
 	const { shards } = store.storage.map;
 	const look = async (

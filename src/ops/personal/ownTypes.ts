@@ -8,6 +8,8 @@ export interface OwnType {
 	readonly type: ObjectType;
 	/** Keys of the stored JSON, each of which names a user whom the object belongs to. */
 	readonly keys: readonly string[];
+	/** Whether the visibility policy says so, by its `owner`. Else the objects refer to the user, and who they belong to is for the app to say. */
+	readonly isOwned: boolean;
 	/** The list of a user that has all of them; null: only the rows of the type say whose each is. */
 	readonly list: Mapping | null;
 }
@@ -40,7 +42,27 @@ export function ownTypes(
 				inverse?.kind === "reference" &&
 				inverse.key === key,
 		);
-		return [{ type, keys, list: keys.length === 1 ? (list ?? null) : null }];
+		return [
+			{
+				type,
+				keys,
+				isOwned: owner !== null,
+				list: keys.length === 1 ? (list ?? null) : null,
+			},
+		];
+	});
+}
+
+/** References to users that say nothing of who owns the object, as `Group.founder`: they stay when a user is erased. */
+export function otherReferences(
+	{ model, domain }: { readonly model: Model; readonly domain: Domain },
+	userType: string,
+): readonly string[] {
+	return [...model.objects.values()].flatMap(({ name, references }) => {
+		const { owner } = domain.visibility.keysOf(name);
+		return references
+			.filter(({ target, key }) => target === userType && key !== owner)
+			.map(({ field }) => `${name}.${field}`);
 	});
 }
 
