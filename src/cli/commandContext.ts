@@ -4,6 +4,7 @@ import type { Corkboard } from "../app/openCorkboard.ts";
 import type { AccessMode } from "../app/openStore.ts";
 import type { AppModel } from "../app/readApp.ts";
 import type { Config } from "../config/config.ts";
+import { CorkboardError } from "../errors.ts";
 
 /** What the command line uses of its process. Tests pass something else. */
 export interface ProcessContext {
@@ -15,6 +16,8 @@ export interface ProcessContext {
 	readonly isOutputTerminal: boolean;
 	/** Prints lines of the command's output. */
 	stdout(text: string): void;
+	/** The same, and resolves when the reader's pipe, or the file, has them. Throws UNAVAILABLE where it cannot take them. */
+	print(text: string): Promise<void>;
 	/** Prints lines that are not output: progress, warnings, errors. */
 	stderr(text: string): void;
 	/** Prints text on stderr without an end of line. */
@@ -91,6 +94,16 @@ export function processContext(): ProcessContext {
 		isTerminal: process.stderr.isTTY === true,
 		isOutputTerminal: process.stdout.isTTY === true,
 		stdout: (text) => void process.stdout.write(`${text}\n`),
+		print: (text) =>
+			new Promise((resolve, reject) => {
+				process.stdout.write(`${text}\n`, (error) => {
+					if (!error) resolve();
+					else {
+						const reason = `The output cannot be written: ${error.message}.`;
+						reject(new CorkboardError("UNAVAILABLE", reason));
+					}
+				});
+			}),
 		stderr: (text) => void process.stderr.write(`${text}\n`),
 		stderrRaw: (text) => void process.stderr.write(text),
 		interruptSignal: () => (interruption ??= onInterrupt()),

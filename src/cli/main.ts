@@ -136,6 +136,7 @@ function withSafeOutput(context: ProcessContext): ProcessContext {
 	return {
 		...context,
 		stdout: (text) => context.stdout(terminalText(text)),
+		print: (text) => context.print(terminalText(text)),
 		stderr: (text) => context.stderr(terminalText(text)),
 	};
 }

@@ -12,6 +12,7 @@ import type { Model } from "../model/types.ts";
 import { reasonOf } from "../util/reasonOf.ts";
 import type { DumpFiles } from "./files/dumpFiles.ts";
 import { readWhole } from "./files/dumpFiles.ts";
+import type { FileCipher } from "./files/fileCipher.ts";
 
 /**
  * What a dump says of itself (docs/reference/dump-format.md), in three kinds of
@@ -238,6 +239,21 @@ export function requireWhole(files: DumpFiles, dump: Dump): void {
 	throw new CorkboardError(
 		"BAD_DATA",
 		`The dump in ${files.name} is not whole: ${size} of ${dump.head.databases.length} databases are done. Run the dump again to finish it.`,
+	);
+}
+
+/** Throws BAD_CONFIG for a key that is missing, or that nothing was encrypted with. */
+export function requireKey(
+	files: DumpFiles,
+	{ isEncrypted }: DumpHead,
+	cipher: FileCipher | null,
+): void {
+	if (isEncrypted === (cipher !== null)) return;
+	throw new CorkboardError(
+		"BAD_CONFIG",
+		isEncrypted
+			? `The dump in ${files.name} is encrypted: give the file with its key as --key FILE.`
+			: `The dump in ${files.name} is not encrypted: leave out --key.`,
 	);
 }
 

@@ -11,6 +11,7 @@ import {
 	type Dump,
 	type DumpedTable,
 	damaged,
+	requireKey,
 	requireKnownModel,
 	requireWhole,
 	sum,
@@ -89,14 +90,7 @@ export function requireRestorable(
 			`${files.name} holds a dump for analysis: it lacks what is not public. Restore one that was made with --for restore.`,
 		);
 	}
-	if (head.isEncrypted !== (cipher !== null)) {
-		throw new CorkboardError(
-			"BAD_CONFIG",
-			head.isEncrypted
-				? `The dump in ${files.name} is encrypted: give the file with its key as --key FILE.`
-				: `The dump in ${files.name} is not encrypted: leave out --key.`,
-		);
-	}
+	requireKey(files, head, cipher);
 	requireKnownModel(files, { ...head }, model);
 }
 

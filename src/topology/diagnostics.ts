@@ -9,10 +9,28 @@ export const TOPOLOGY_CHANNELS = {
 	databaseClock: channelOf<DatabaseClock>("corkboard.databaseClock"),
 	/** Writes to a host have stopped because a failover lost what was acknowledged, or may go on. */
 	databaseLoss: channelOf<DatabaseLoss>("corkboard.databaseLoss"),
+	/** A stream of changes has given some out. */
+	changesGiven: channelOf<ChangesGiven>("corkboard.changesGiven"),
 };
 
 /** Seconds since the store's topology was last known to be the one in use. */
 export const TOPOLOGY_AGES = new Levels<number>();
+
+/** Streams of changes that this process gives out, as they stand now. */
+export const CHANGES_LEVELS = new Levels<Promise<readonly ChangesLevel[]>>();
+
+/** How far a stream of changes is on one server, all of whose shards come from one log. */
+export interface ChangesLevel {
+	/** `host:port` */
+	readonly host: string;
+	/** For how long the oldest commit may have waited that was not given out; 0: all was. Milliseconds. */
+	readonly lagMs: number;
+}
+
+/** Some changes were given out, and the position behind them was kept. */
+export interface ChangesGiven {
+	readonly changes: number;
+}
 
 export interface DatabaseHost {
 	/** `host:port` */

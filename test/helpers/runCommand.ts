@@ -24,6 +24,9 @@ export async function command(
 		stdout: (text) => {
 			out += `${text}\n`;
 		},
+		print: async (text) => {
+			out += `${text}\n`;
+		},
 		stderr: (text) => {
 			err += `${text}\n`;
 		},

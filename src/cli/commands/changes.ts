@@ -1,8 +1,11 @@
 import { open, rm } from "node:fs/promises";
+import { openAdmin } from "../../app/openAdmin.ts";
 import { readConfig } from "../../config/config.ts";
+import type { GiveDumpOptions } from "../../dump/giveDump.ts";
 import { CorkboardError } from "../../errors.ts";
+import type { Change } from "../../fleet/changes/changeTypes.ts";
 import { ChangeFollower } from "../../fleet/changes/followChanges.ts";
-import { parsePosition } from "../../fleet/changes/position.ts";
+import { type Position, parsePosition } from "../../fleet/changes/position.ts";
 import { readSelection } from "../../fleet/changes/selection.ts";
 import type { ChangeSink } from "../../fleet/changes/sinks/changeSink.ts";
 import { openFileSink } from "../../fleet/changes/sinks/fileSink.ts";
@@ -11,6 +14,11 @@ import { openRedisStreamSink } from "../../fleet/changes/sinks/redisStreamSink.t
 import { openWebhookSink } from "../../fleet/changes/sinks/webhookSink.ts";
 import { storeToChange } from "../../fleet/topologyOperations.ts";
 import { isShown } from "../../model/shownFields.ts";
+import { createLog } from "../../server/log.ts";
+import {
+	CHANGES_LEVELS,
+	TOPOLOGY_CHANNELS,
+} from "../../topology/diagnostics.ts";
 import { isDecodable } from "../../util/isDecodable.ts";
 import { readTextFile, whyUnread } from "../../util/textFile.ts";
 import { UsageError } from "../arguments.ts";
@@ -53,6 +61,18 @@ const follow = command({
 			"POSITION",
 			"where to go on (default: where the position file says, else from now on)",
 		),
+		from: option(
+			"DUMP",
+			"begin with this dump, made with --for restore, and go on with everything since",
+		),
+		key: option(
+			"FILE",
+			"with --from: the key that the dump was encrypted with",
+		),
+		endpoint: option(
+			"URL",
+			"with --from s3://…: a server that speaks S3, other than that of AWS",
+		),
 		select: option(
 			NAMES,
 			"types, fields and lists, such as Type,Type.field (default: all that are not private)",
@@ -86,7 +106,7 @@ const follow = command({
 				"changes follow reads the binary logs of MySQL, and an embedded data folder has none. Set CORKBOARD_TOPOLOGY.",
 			);
 		}
-		const { model, domain, schema } = await context.app();
+		const { app, model, domain, schema } = await context.app();
 		const selection = readSelection(
 			{
 				model,
@@ -99,25 +119,61 @@ const follow = command({
 		const onFailure = (name: string, reason: string) =>
 			context.stderr(`corkboard: ${name}: ${reason}. It is tried again.`);
 		const asked = given.since === undefined ? null : parsePosition(given.since);
+		if (
+			given.from === undefined &&
+			(given.key ?? given.endpoint) !== undefined
+		) {
+			throw new UsageError("--key and --endpoint are for --from DUMP.");
+		}
+		// Lines of the stream alone go to stdout.
+		const destination = { write: context.stderrRaw };
+		const log = createLog({ ...config.log, destination });
+		await using admin = await openAdmin(config, log, app);
+		admin?.readyAs(async () => (signal.aborted ? "draining" : "ready"));
 		await using sink = await openSink(given, context, { signal, onFailure });
 		await using store = storeToChange(config);
-		const follower = new ChangeFollower({
+		const shared = {
 			store,
 			model,
 			selection,
 			signal,
-			onFailure,
 			environment: context.env,
-			since: asked ?? sink.begun,
-			untilNow: given.untilNow,
-			take: (changes, position) => sink.take(changes, position),
-		});
-		const watch = setInterval(async () => {
-			const { lagMs } = await follower.status();
-			if (lagMs < LATE_MS) return;
+			async take(changes: readonly Change[], position: () => Position) {
+				await sink.take(changes, position);
+				TOPOLOGY_CHANNELS.changesGiven.publish({ changes: changes.length });
+			},
+		};
+		let since = asked ?? sink.begun;
+		if (given.from !== undefined && since !== null && !since.dump) {
 			context.stderr(
-				`corkboard: changes are given out ${Math.round(lagMs / 1_000)} s late.`,
+				`corkboard: ${given.from} is not read: there is a position already, which is not within a dump.`,
 			);
+		} else if (given.from !== undefined) {
+			since = await giveDumpFrom(given.from, given, { ...shared, since });
+			if (since === null) return 0;
+		} else if (since?.dump !== undefined) {
+			throw new UsageError(
+				`The position is within the dump ${since.dump.id}. Give it: --from DUMP.`,
+			);
+		}
+		const follower = new ChangeFollower({
+			...shared,
+			since,
+			onFailure,
+			onLoss: (name, gtids) =>
+				context.stderr(
+					`corkboard: a failover has lost transactions that were given out: ${name} lacks ${gtids}. Make the copy anew.`,
+				),
+			untilNow: given.untilNow,
+		});
+		using _levels = CHANGES_LEVELS.add(() => follower.levels());
+		const watch = setInterval(async () => {
+			for (const { host, lagMs } of await follower.levels()) {
+				if (lagMs < LATE_MS) continue;
+				context.stderr(
+					`corkboard: changes of ${host} are given out ${Math.round(lagMs / 1_000)} s late.`,
+				);
+			}
 		}, LATE_MS);
 		try {
 			await follower.run();
@@ -127,6 +183,27 @@ const follow = command({
 		return 0;
 	},
 });
+
+/** Null: it was interrupted. */
+async function giveDumpFrom(
+	from: string,
+	given: {
+		readonly key: string | undefined;
+		readonly endpoint: string | undefined;
+	},
+	options: Omit<GiveDumpOptions, "files" | "cipher" | "dump">,
+): Promise<Position | null> {
+	// Loaded on demand: most streams have begun, or begin from now on.
+	const { giveDump } = await import("../../dump/giveDump.ts");
+	const { openFiles } = await import("../../dump/files/openFiles.ts");
+	const { readCipher } = await import("../../dump/files/fileCipher.ts");
+	const { readDump } = await import("../../dump/manifest.ts");
+	const cipher = given.key === undefined ? null : readCipher(given.key);
+	const endpoint = given.endpoint ?? null;
+	await using files = await openFiles(from, { endpoint, sse: null });
+	const dump = await readDump(files);
+	return await giveDump({ ...options, files, cipher, dump });
+}
 
 interface SinkGiven {
 	readonly to: URL | "-";
@@ -160,7 +237,7 @@ async function openSink(
 	if (to === "-") {
 		return openLineSink({
 			positionFile: positionFile ?? null,
-			write: async (text) => context.stdout(text.trimEnd()),
+			write: (text) => context.print(text.trimEnd()),
 		});
 	}
 	if (protocol === "file:") {

@@ -37,7 +37,7 @@ const LIMITS: HostLimits = {
 /** The limit of the question how far replicas are behind. Milliseconds. */
 const LAG_MS = 5_000;
 /** How often a snapshot is opened anew because something was committed in the same moment. */
-const TRIES = 20;
+const TRIES = 400;
 const PAUSE_MS = 5;
 /** Objects of one statement. */
 const OBJECTS = 500;
@@ -210,8 +210,10 @@ export class MysqlSource implements DumpSource {
 
 /**
  * A snapshot, and a set of GTIDs that it has. A transaction is visible before its
- * GTID is in the set, so the set is read first. If it is the same afterwards, as it
- * mostly is, nothing was committed meanwhile.
+ * GTID is in the set, so the set is read first. If it is the same afterwards, the
+ * snapshot has no more than this, but for one group of transactions whose commit was
+ * under way. They changed different rows, because each held its locks, so whoever
+ * follows the binary log from the set on sets rows to what the snapshot has.
  */
 async function openSnapshot(session: MysqlSession): Promise<DumpPosition> {
 	const run = (name: string, text: string) =>

@@ -40,7 +40,11 @@ type Draft = {
  * was renumbered, or whose row was purged.
  */
 export function changesOf(
-	{ gtid, at, rows }: BinlogTransaction<FollowedTable>,
+	{
+		gtid,
+		at,
+		rows,
+	}: Pick<BinlogTransaction<FollowedTable>, "gtid" | "at" | "rows">,
 	model: Model,
 	selection: Selection,
 ): readonly Change[] {

@@ -6,6 +6,10 @@ import type {
 	BinlogTransaction,
 } from "../../storage/mysql/binlog/binlogTypes.ts";
 import { GtidSet } from "../../storage/mysql/driver/gtidSet.ts";
+import {
+	type ChangesLevel,
+	TOPOLOGY_CHANNELS,
+} from "../../topology/diagnostics.ts";
 import { shardsOf } from "../../topology/ranges.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { TopologyStore } from "../../topology/store.ts";
@@ -20,7 +24,7 @@ import { changesOf, copiedShards, type FollowedTable } from "./changesOf.ts";
 import type { Change } from "./changeTypes.ts";
 import { followedTables } from "./followedTables.ts";
 import { HostLog } from "./hostLog.ts";
-import { ownersByRange, ownersByShard, type Position } from "./position.ts";
+import { byRange, byShard, type Position } from "./position.ts";
 import type { Selection } from "./selection.ts";
 
 export interface FollowOptions {
@@ -37,6 +41,8 @@ export interface FollowOptions {
 	) => Promise<void>;
 	readonly signal: AbortSignal;
 	readonly onFailure?: (server: string, reason: string) => void;
+	/** Called where a server took the place of one that is dead and lacks transactions that were given out: a copy of its shards has what nobody else has. */
+	readonly onLoss?: (server: string, gtids: string) => void;
 	/** How often the map is read. Milliseconds. */
 	readonly lookMs?: number;
 	/** Whether it ends when everything that was committed before it began is given out. */
@@ -61,13 +67,6 @@ interface Running {
 	readonly ended: Promise<void>;
 }
 
-/** How far a follower is. */
-export interface FollowStatus {
-	/** How old the newest change is that was given out, where a server has more; else 0. Milliseconds. */
-	readonly lagMs: number;
-	readonly changes: number;
-}
-
 /**
  * Gives out what is committed on all primaries of the map, from their binary logs:
  * whole transactions, of one shard in the order of their commits, each at least once.
@@ -84,26 +83,41 @@ export class ChangeFollower {
 	#given: GtidSet;
 	/** Which server's log had the last changes of a shard. */
 	#owners: Map<number, string>;
+	/** What a shard had when it was dumped, where that is not all in `#given`. */
+	readonly #dumped: Map<number, GtidSet>;
 	readonly #tables: BinlogTables<FollowedTable>;
 	#version = -1;
 	/** Changes of all servers go out one call after another. */
 	#turn: Promise<void> = Promise.resolve();
 	#failure: unknown = null;
 	#takenAt = 0;
-	changes = 0;
 
 	constructor(options: FollowOptions) {
 		const { since } = options;
 		this.#options = options;
 		this.#given = new GtidSet(since?.gtids);
-		this.#owners = ownersByShard(since?.owners ?? {});
+		this.#owners = byShard(since?.owners ?? {});
+		this.#dumped = new Map(
+			[...byShard(since?.dumped ?? {})].map(([shard, set]) => [
+				shard,
+				new GtidSet(set),
+			]),
+		);
 		this.#tables = followedTables(options.model, options.selection);
 	}
 
 	position(): Position {
+		return this.#positionAt(this.#given);
+	}
+
+	#positionAt(given: GtidSet): Position {
+		const dumped = new Map(
+			[...this.#dumped].map(([shard, set]) => [shard, set.toString()]),
+		);
 		return {
-			gtids: this.#given.toString(),
-			owners: ownersByRange(this.#owners),
+			gtids: given.toString(),
+			owners: byRange(this.#owners),
+			...(dumped.size > 0 && { dumped: byRange(dumped) }),
 		};
 	}
 
@@ -141,17 +155,20 @@ export class ChangeFollower {
 		return new GtidSet((await Promise.all(sets)).filter(Boolean).join(","));
 	}
 
-	/** How long ago the last change was committed that was given out by a server which has more. */
-	async status(): Promise<FollowStatus> {
-		let lagMs = 0;
-		for (const { log } of this.#running.values()) {
-			const isBehind = await log
-				.executed()
-				.then((executed) => !this.#given.contains(new GtidSet(executed)))
-				.catch(() => true);
-			if (isBehind && log.at > 0) lagMs = Math.max(lagMs, Date.now() - log.at);
-		}
-		return { lagMs, changes: this.changes };
+	/** How far it is on each server that is read. */
+	async levels(): Promise<readonly ChangesLevel[]> {
+		const logs = [...this.#running.values()].map(({ log }) => log);
+		return await Promise.all(
+			logs.map(async (log) => {
+				const hasMore = await log
+					.executed()
+					.then((executed) => !this.#given.contains(new GtidSet(executed)))
+					// Nobody knows what a silent server has.
+					.catch(() => true);
+				const lagMs = hasMore ? Math.max(0, Date.now() - log.givenAt) : 0;
+				return { host: log.name, lagMs };
+			}),
+		);
 	}
 
 	/** Reads the logs of the servers that the map has now as primaries, and of no others. */
@@ -165,6 +182,11 @@ export class ChangeFollower {
 			if (!this.#running.has(name)) await this.#start(name, url);
 		}
 		this.#version = topology.version;
+		TOPOLOGY_CHANNELS.topology.publish({
+			path: this.#options.store.name,
+			state: "loaded",
+			version: topology.version,
+		});
 	}
 
 	/**
@@ -199,13 +221,29 @@ export class ChangeFollower {
 			}
 			await this.#end(name);
 		}
+		const successors = new Set<string>();
 		for (const { primary, range } of topology.shards) {
 			for (const shard of shardsOf([{ primary, range }])) {
 				const owner = this.#owners.get(shard);
-				if (owner === undefined || gone.includes(owner)) {
-					this.#owners.set(shard, nameOf(primary));
-				}
+				if (owner !== undefined && !gone.includes(owner)) continue;
+				this.#owners.set(shard, nameOf(primary));
+				if (owner !== undefined) successors.add(primary);
 			}
+		}
+		for (const url of successors) await this.#reportLoss(url);
+	}
+
+	/** What a failover has lost, of what was given out. */
+	async #reportLoss(url: string): Promise<void> {
+		const { environment, onFailure, onLoss } = this.#options;
+		await using server = new FleetServer(url, environment, 1);
+		try {
+			const executed = new GtidSet(await server.executed());
+			const lost = this.#given.ofSourcesIn(executed).toString();
+			const gtids = await server.subtract(lost, executed.toString());
+			if (gtids !== "") onLoss?.(server.name, gtids);
+		} catch (thrown) {
+			onFailure?.(server.name, reasonOf(thrown));
 		}
 	}
 
@@ -288,11 +326,9 @@ export class ChangeFollower {
 	 * its log has no more of that counts as given out; of servers that are known it does not.
 	 */
 	async #passOver(server: FleetServer): Promise<void> {
-		const [purged] = await server
-			.row("purged", "SELECT REPLACE(@@GLOBAL.gtid_purged, '\n', '')")
-			.catch(() => [""]);
+		const purged = await server.purged().catch(() => "");
 		const known = this.#given.toString();
-		const past = String(purged ?? "")
+		const past = purged
 			.split(",")
 			.filter((part) => part !== "" && !known.includes(part.slice(0, 36)));
 		if (past.length === 0) return;
@@ -315,18 +351,25 @@ export class ChangeFollower {
 		const { model, selection } = this.#options;
 		let some: Change[] = [];
 		let gtids: string[] = [];
+		let at = 0;
 		const flush = async () => {
 			if (gtids.length === 0) return;
-			await this.#give(log, some, gtids);
+			await this.#give(log, some, gtids, at);
 			some = [];
 			gtids = [];
 		};
 		for (const transaction of transactions) {
+			const { gtid } = transaction;
+			const isDumped = (shard: number) =>
+				this.#dumped.get(shard)?.has(gtid) ?? false;
 			for (const shard of copiedShards(transaction)) {
+				if (isDumped(shard)) continue;
 				// Whose it is now, another log says.
 				if (this.#owners.get(shard) === log.name) this.#owners.set(shard, AWAY);
 			}
-			const changes = changesOf(transaction, model, selection);
+			const changes = changesOf(transaction, model, selection).filter(
+				({ shard }) => !isDumped(shard),
+			);
 			for (const { shard } of changes) {
 				if (this.#owners.get(shard) === log.name) continue;
 				// What was gathered may be what the former owner waits for.
@@ -334,7 +377,8 @@ export class ChangeFollower {
 				await this.#takeOver(shard, log, transaction.at);
 			}
 			some.push(...changes);
-			gtids.push(transaction.gtid);
+			gtids.push(gtid);
+			at = transaction.at;
 		}
 		await flush();
 	}
@@ -397,6 +441,8 @@ export class ChangeFollower {
 		log: HostLog,
 		changes: readonly Change[],
 		gtids: readonly string[],
+		/** When the last of them was committed. */
+		at: number,
 	): Promise<void> {
 		const turn = this.#turn.then(async () => {
 			// Its server was left while it waited: its successor gives the same.
@@ -405,17 +451,22 @@ export class ChangeFollower {
 			for (const gtid of gtids) next.add(gtid);
 			// Most transactions of a quiet fleet change nothing that is followed.
 			if (changes.length > 0 || performance.now() - this.#takenAt >= QUIET_MS) {
-				await this.#options.take(changes, () => ({
-					gtids: next.toString(),
-					owners: ownersByRange(this.#owners),
-				}));
+				this.#forgetDumped(next);
+				await this.#options.take(changes, () => this.#positionAt(next));
 				this.#takenAt = performance.now();
 			}
 			this.#given = next;
-			this.changes += changes.length;
+			log.givenAt = at;
 		});
 		this.#turn = turn.catch(() => {});
 		await turn;
+	}
+
+	/** Once a position has all of what a shard had, it says enough. */
+	#forgetDumped(given: GtidSet): void {
+		for (const [shard, set] of this.#dumped) {
+			if (given.contains(set)) this.#dumped.delete(shard);
+		}
 	}
 }
 

@@ -33,8 +33,10 @@ const OUTAGE_MS = 5_000;
 /** The binary log of one server, for as long as the map names it as a primary. */
 export class HostLog {
 	readonly #options: HostLogOptions;
-	/** When the last transaction that it gave was committed. Milliseconds since 1970. */
+	/** When the last transaction that was read was committed. Milliseconds since 1970. */
 	at = 0;
+	/** When the last one was committed that was given out; at first, when this began. */
+	givenAt = Date.now();
 	/** When the transaction was committed that waits for another log; null: none does. */
 	waitingAt: number | null = null;
 

@@ -6,7 +6,24 @@ export interface Position {
 	/** Every transaction that was given out, of all servers together. */
 	readonly gtids: string;
 	/** The server whose log had the last changes, by ranges of shards such as `0-255`. */
-	readonly owners: Readonly<Record<string, string>>;
+	readonly owners: ByRange;
+	/** Transactions that shards had when they were dumped, by ranges of shards: what they changed there is not given out again. Absent once all of them are in `gtids`. */
+	readonly dumped?: ByRange;
+	/** How far the dump is given out with which the stream begins. Absent behind it. */
+	readonly dump?: DumpPlace;
+}
+
+/** A text for each shard, by ranges of shards such as `0-255`. */
+export type ByRange = Readonly<Record<string, string>>;
+
+/** A place in the files of a dump. */
+export interface DumpPlace {
+	/** The id of the dump. */
+	readonly id: string;
+	/** The file whose rows were given out last; empty: none was. */
+	readonly file: string;
+	/** How many of its rows were. */
+	readonly rows: number;
 }
 
 /** One word, for `--since`. */
@@ -17,12 +34,22 @@ export function printPosition(position: Position): string {
 /** Throws BAD_USER_INPUT for what `printPosition` did not print. */
 export function parsePosition(text: string): Position {
 	try {
-		const { gtids, owners } = JSON.parse(
+		const { gtids, owners, dumped, dump } = JSON.parse(
 			Buffer.from(text, "base64url").toString("utf8"),
 		);
-		if (typeof gtids === "string" && gtids !== "" && isOwners(owners)) {
-			// Throws where it is no set.
-			if (new GtidSet(gtids).size > 0) return { gtids, owners };
+		const isKnown =
+			isGtidSet(gtids) &&
+			isByRange(owners) &&
+			(dumped === undefined ||
+				(isByRange(dumped) && Object.values(dumped).every(isGtidSet))) &&
+			(dump === undefined || isDumpPlace(dump));
+		if (isKnown) {
+			return {
+				gtids,
+				owners,
+				...(dumped !== undefined && { dumped }),
+				...(dump !== undefined && { dump }),
+			};
 		}
 	} catch {
 		// Said below.
@@ -33,35 +60,48 @@ export function parsePosition(text: string): Position {
 	);
 }
 
-function isOwners(value: unknown): value is Position["owners"] {
+/** Throws where its numbers are none. */
+function isGtidSet(value: unknown): value is string {
+	return typeof value === "string" && new GtidSet(value).size > 0;
+}
+
+function isByRange(value: unknown): value is ByRange {
 	return (
 		typeof value === "object" &&
 		value !== null &&
 		Object.entries(value).every(
-			([range, owner]) => /^\d+-\d+$/.test(range) && typeof owner === "string",
+			([range, text]) => /^\d+-\d+$/.test(range) && typeof text === "string",
 		)
 	);
 }
 
-export function ownersByShard(owners: Position["owners"]): Map<number, string> {
-	const byShard = new Map<number, string>();
-	for (const [range, owner] of Object.entries(owners)) {
-		const [first = 0, last = -1] = range.split("-").map(Number);
-		for (let shard = first; shard <= last; shard++) byShard.set(shard, owner);
-	}
-	return byShard;
+function isDumpPlace(value: unknown): value is DumpPlace {
+	if (typeof value !== "object" || value === null) return false;
+	const { id, file, rows }: Partial<Record<keyof DumpPlace, unknown>> = value;
+	return (
+		typeof id === "string" &&
+		typeof file === "string" &&
+		Number.isSafeInteger(rows)
+	);
 }
 
-export function ownersByRange(
-	byShard: ReadonlyMap<number, string>,
-): Position["owners"] {
-	const runs: { first: number; last: number; owner: string }[] = [];
-	for (const [shard, owner] of [...byShard].toSorted(([a], [b]) => a - b)) {
+export function byShard(ranges: ByRange): Map<number, string> {
+	const shards = new Map<number, string>();
+	for (const [range, text] of Object.entries(ranges)) {
+		const [first = 0, last = -1] = range.split("-").map(Number);
+		for (let shard = first; shard <= last; shard++) shards.set(shard, text);
+	}
+	return shards;
+}
+
+export function byRange(shards: ReadonlyMap<number, string>): ByRange {
+	const runs: { first: number; last: number; text: string }[] = [];
+	for (const [shard, text] of [...shards].toSorted(([a], [b]) => a - b)) {
 		const last = runs.at(-1);
-		if (last?.owner === owner && last.last === shard - 1) last.last = shard;
-		else runs.push({ first: shard, last: shard, owner });
+		if (last?.text === text && last.last === shard - 1) last.last = shard;
+		else runs.push({ first: shard, last: shard, text });
 	}
 	return Object.fromEntries(
-		runs.map(({ first, last, owner }) => [`${first}-${last}`, owner]),
+		runs.map(({ first, last, text }) => [`${first}-${last}`, text]),
 	);
 }

@@ -235,6 +235,15 @@ export class FleetServer implements AsyncDisposable {
 		return String(set ?? "");
 	}
 
+	/** The transactions that its binary log has no more of, or never had, as a set of GTIDs. */
+	async purged(): Promise<string> {
+		const [set] = await this.row(
+			"purged gtids",
+			"SELECT REPLACE(@@GLOBAL.gtid_purged, '\n', '')",
+		);
+		return String(set ?? "");
+	}
+
 	/** What the first set has and the second lacks; empty: nothing. */
 	async subtract(set: string, from: string): Promise<string> {
 		const [rest] = await this.row(

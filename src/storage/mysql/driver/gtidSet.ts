@@ -48,6 +48,30 @@ export class GtidSet {
 		);
 	}
 
+	/** What is in both. */
+	intersection(other: GtidSet): GtidSet {
+		const both = new GtidSet();
+		for (const [source, intervals] of this.#intervals) {
+			for (const [first, last] of intervals) {
+				for (const [from, to] of other.#intervals.get(source) ?? []) {
+					const shared = [Math.max(first, from), Math.min(last, to)] as const;
+					if (shared[0] <= shared[1]) both.#addInterval(source, shared);
+				}
+			}
+		}
+		return both;
+	}
+
+	/** What is in it of the servers that gave transactions of another set their numbers. */
+	ofSourcesIn(other: GtidSet): GtidSet {
+		const some = new GtidSet();
+		for (const [source, intervals] of this.#intervals) {
+			if (!other.#intervals.has(source)) continue;
+			some.#intervals.set(source, intervals);
+		}
+		return some;
+	}
+
 	add(gtid: string): void {
 		const [source, number] = split(gtid);
 		this.#addInterval(source, [number, number]);

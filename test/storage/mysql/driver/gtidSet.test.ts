@@ -48,3 +48,20 @@ test("a transaction follows the one that its server gave the number before", () 
 	assert.ok(!set.hasPredecessorOf(`${B}:2`));
 	assert.throws(() => set.add(`${A}:9223372036854775806`), RangeError);
 });
+
+test("two sets of GTIDs share what is in both", () => {
+	const shared = (one: string, other: string) =>
+		new GtidSet(one).intersection(new GtidSet(other)).toString();
+	assert.equal(
+		shared(`${A}:1-5:8-12,${B}:3`, `${A}:4-9:11,${B}:4`),
+		`${A}:4-5:8-9:11`,
+	);
+	assert.equal(shared(`${A}:1-5`, ""), "");
+	assert.equal(shared(`${A}:tag:1-5,${A}:7`, `${A}:1-7`), `${A}:7`);
+	assert.equal(
+		new GtidSet(`${A}:1-5,${B}:3`)
+			.ofSourcesIn(new GtidSet(`${B}:9`))
+			.toString(),
+		`${B}:3`,
+	);
+});
