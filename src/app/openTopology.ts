@@ -5,6 +5,7 @@ import { STORAGE_CHANNELS } from "../storage/diagnostics.ts";
 import { AcknowledgedWrites } from "../storage/mysql/driver/acknowledgedWrites.ts";
 import type { HostWriteGuard } from "../storage/mysql/driver/commitProtocol.ts";
 import { answerAsks } from "../topology/asks.ts";
+import { DumpWatch } from "../topology/dumps.ts";
 import { openFileStore } from "../topology/file/fileStore.ts";
 import { openLastGood } from "../topology/guards/lastGood.ts";
 import { ServerGuard } from "../topology/guards/serverGuard.ts";
@@ -51,7 +52,7 @@ export interface TopologySource extends AsyncDisposable {
 	oldestChanged(): void;
 }
 
-/** Roles of processes whose metrics say what moves do. */
+/** Roles of processes whose metrics say what moves do, and what became of dumps. */
 const WATCHING = ["serve", "worker"];
 
 /**
@@ -96,6 +97,7 @@ export async function openTopology(
 		await member.say(0, 0);
 		if (identity !== null && WATCHING.includes(identity.role)) {
 			opened.use(new MoveWatch(store));
+			opened.use(new DumpWatch(store));
 		}
 	}
 	const source = opened.use(

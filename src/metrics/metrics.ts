@@ -1,6 +1,8 @@
 import { Registry } from "prom-client";
 import { cacheMetrics } from "./cacheMetrics.ts";
+import { changesMetrics } from "./changesMetrics.ts";
 import { databaseMetrics } from "./databaseMetrics.ts";
+import { dumpMetrics } from "./dumpMetrics.ts";
 import { feedMetrics } from "./feedMetrics.ts";
 import { invalidationMetrics } from "./invalidationMetrics.ts";
 import { outboxMetrics } from "./outboxMetrics.ts";
@@ -24,6 +26,7 @@ export interface Metrics extends Disposable {
 export function openMetrics(options: MetricsOptions): Metrics {
 	const registry = new Registry();
 	processMetrics(registry);
+	dumpMetrics(registry);
 	const feeds = [
 		...requestMetrics(registry, options),
 		...databaseMetrics(registry),
@@ -36,6 +39,7 @@ export function openMetrics(options: MetricsOptions): Metrics {
 		...standbyMetrics(registry),
 		...(options.hasFeed === false ? [] : feedMetrics(registry)),
 		...topologyMetrics(registry),
+		...changesMetrics(registry),
 	];
 	return {
 		registry,

@@ -8,10 +8,12 @@ import { Values } from "./series.ts";
 /** The shard map in use, and moves of shards. */
 export function topologyMetrics(registry: Registry): Feeds {
 	moveMetrics(registry);
-	const version = new Values(registry, "gauge", {
+	let version: number | null = null;
+	new Values(registry, "gauge", {
 		name: "corkboard_topology_version",
 		help: "Version of the topology in use. All processes of a fleet should have the same.",
 		aggregator: "min",
+		levels: () => [[version]],
 	});
 	const loaded = new Values(registry, "gauge", {
 		name: "corkboard_topology_loaded_timestamp_seconds",
@@ -40,10 +42,10 @@ export function topologyMetrics(registry: Registry): Feeds {
 	});
 	return [
 		listen(TOPOLOGY_CHANNELS.topology, ({ state, version: inUse }) => {
-			if (version.at().value !== inUse) {
+			if (version !== inUse) {
 				loaded.set(Date.now() / 1_000);
 			}
-			version.set(inUse);
+			version = inUse;
 			if (state === "rejected") rejected.at().value++;
 			if (state === "loaded" || state === "rejected") {
 				isRejected.set(state === "rejected" ? 1 : 0);

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { Levels } from "../diagnostics.ts";
 import type { JsonObject, JsonValue } from "../util/json.ts";
+import { lookAgain } from "./lookAgain.ts";
 import { historyPath, type TopologyStore } from "./store.ts";
 
 /**
@@ -49,9 +49,8 @@ interface Look {
 /** Looks at the moves of a fleet every ten seconds, until it is disposed of. */
 export class MoveWatch implements AsyncDisposable {
 	readonly #store: Store;
-	readonly #stop = new AbortController();
 	readonly #level: Disposable;
-	readonly #looking: Promise<void>;
+	readonly #looking: AsyncDisposable;
 	/** Moves that are over stay so, and other operations no moves. */
 	readonly #over = new Set<string>();
 	readonly #looks = new Map<string, Look>();
@@ -60,25 +59,14 @@ export class MoveWatch implements AsyncDisposable {
 	constructor(store: Store, lookMs = LOOK_MS) {
 		this.#store = store;
 		this.#level = SEEN_MOVES.add(() => this.#seen);
-		this.#looking = this.#look(lookMs);
+		this.#looking = lookAgain(lookMs, async () => {
+			this.#seen = await this.#read();
+		});
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {
 		this.#level[Symbol.dispose]();
-		this.#stop.abort();
-		await this.#looking;
-	}
-
-	async #look(ms: number): Promise<void> {
-		const { signal } = this.#stop;
-		while (!signal.aborted) {
-			try {
-				this.#seen = await this.#read();
-			} catch {
-				// Where the store does not answer, the next look may; a record that cannot be read has no metrics.
-			}
-			await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
-		}
+		await this.#looking[Symbol.asyncDispose]();
 	}
 
 	async #read(): Promise<readonly SeenMove[]> {

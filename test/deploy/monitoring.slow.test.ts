@@ -262,6 +262,10 @@ const HEALTHY: Fault = {
 	'corkboard_topology_file_rejected{instance="a"}': [0, 0],
 	'corkboard_topology_version{instance="a"}': [3, 3],
 	'corkboard_topology_version{instance="b"}': [3, 3],
+	// The clock of the rules begins at 0.
+	'corkboard_dump_failed_timestamp_seconds{purpose="restore"}': [-3e5, -3e5],
+	'corkboard_dump_finished_timestamp_seconds{purpose="restore"}': [0, 0],
+	[`corkboard_changes_lag_seconds{${HOST},instance="f"}`]: [0.1, 0.1],
 	[`corkboard_move_held{${MOVE}}`]: [1, 1],
 	[`corkboard_move_waiting_seconds{${MOVE}}`]: [60, 60],
 	[`corkboard_move_lag_seconds{${MOVE}}`]: [0.1, 0.1],
@@ -370,6 +374,15 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 	CorkboardMoveAbandoned: { [`corkboard_move_held{${MOVE}}`]: [1, 0] },
 	CorkboardMoveStuck: {
 		[`corkboard_move_waiting_seconds{${MOVE}}`]: [60, 3_600],
+	},
+	CorkboardDumpFailed: {
+		'corkboard_dump_failed_timestamp_seconds{purpose="restore"}': [-3e5, 100],
+	},
+	CorkboardDumpOld: {
+		'corkboard_dump_finished_timestamp_seconds{purpose="restore"}': [0, -2e5],
+	},
+	CorkboardChangesLate: {
+		[`corkboard_changes_lag_seconds{${HOST},instance="f"}`]: [0.1, 90],
 	},
 	CorkboardMoveLags: { [`corkboard_move_lag_seconds{${MOVE}}`]: [0.1, 90] },
 	CorkboardMoveDiffers: { [`corkboard_move_differences{${MOVE}}`]: [0, 1] },

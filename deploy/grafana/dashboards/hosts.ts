@@ -178,5 +178,21 @@ export const HOSTS: Dashboard = {
 			["max by (operation) (corkboard_move_way_open_seconds)"],
 			{ about: "It ends with the binary log of the new host." },
 		),
+		graph("Dumps: age", "s", [
+			"time() - max by (purpose) (corkboard_dump_finished_timestamp_seconds)",
+		]),
+		graph("Dumps: bytes", "bytes", ["max by (purpose) (corkboard_dump_bytes)"]),
+		graph(
+			"Changes given out late",
+			"s",
+			["max by (instance, host) (corkboard_changes_lag_seconds)"],
+			{
+				about:
+					"By changes follow: how old the oldest commit may be that was not given out.",
+			},
+		),
+		graph("Changes given out", "ops", [
+			"sum by (instance) (rate(corkboard_changes_given_total[$__rate_interval]))",
+		]),
 	],
 };

@@ -1,9 +1,14 @@
-import { readConfiguredTopology } from "../../app/openTopology.ts";
+import {
+	openTopologyStore,
+	readConfiguredTopology,
+} from "../../app/openTopology.ts";
 import { readConfig } from "../../config/config.ts";
 import type { DumpProgress, DumpReport } from "../../dump/runDump.ts";
 import { CorkboardError } from "../../errors.ts";
+import { type DumpEnd, recordDump } from "../../topology/dumps.ts";
 import { shardsOf } from "../../topology/ranges.ts";
 import { formatBytes, formatNumber } from "../../util/format.ts";
+import { reasonOf } from "../../util/reasonOf.ts";
 import { readTextFile, whyUnread } from "../../util/textFile.ts";
 import { codeOfInterrupt, INTERRUPTED, UsageError } from "../arguments.ts";
 import { argument, command, flag, option } from "../command.ts";
@@ -131,6 +136,17 @@ export const { usage, run } = command({
 			throw new CorkboardError("UNAVAILABLE", faults.join("\n"));
 		}
 		const progress = createProgressLine(context);
+		const record = async (end: DumpEnd) => {
+			if (config.store.kind === "embedded") return;
+			try {
+				await using store = openTopologyStore(config.store);
+				await recordDump(store, given.for, end);
+			} catch (thrown) {
+				context.stderr(
+					`The metrics of servers will not show how this dump ended: ${reasonOf(thrown)}`,
+				);
+			}
+		};
 		const report = await runDump({
 			model,
 			schema,
@@ -151,7 +167,16 @@ export const { usage, run } = command({
 				progress.end();
 				context.stderr(`${server} is ${seconds} s behind: waiting for it …`);
 			},
-		}).finally(() => progress.end());
+		})
+			.catch(async (thrown: unknown) => {
+				await record("failed");
+				throw thrown;
+			})
+			.finally(() => progress.end());
+		// One of some shards does not stand for the fleet.
+		if (report.status === "done" && given.shards === undefined) {
+			await record(report);
+		}
 		const result = { value: report, lines: summary(report, files.name) };
 		return report.status === "aborted"
 			? {
