@@ -93,7 +93,7 @@ function requireUsable({ files, dump, model, cipher }: GiveDumpOptions): void {
 			`${files.name} holds a dump for analysis. It lacks what not everybody may see, and the places of edges in their lists, so that a copy of it would not be equal to what follows. Take a dump with --for restore.`,
 		);
 	}
-	requireKey(files, head, cipher);
+	requireKey(files, head, cipher !== null);
 	requireKnownModel(files, head, model);
 	requireWhole(files, dump);
 }

@@ -12,7 +12,6 @@ import type { Model } from "../model/types.ts";
 import { reasonOf } from "../util/reasonOf.ts";
 import type { DumpFiles } from "./files/dumpFiles.ts";
 import { readWhole } from "./files/dumpFiles.ts";
-import type { FileCipher } from "./files/fileCipher.ts";
 
 /**
  * What a dump says of itself (docs/reference/dump-format.md), in three kinds of
@@ -246,9 +245,9 @@ export function requireWhole(files: DumpFiles, dump: Dump): void {
 export function requireKey(
 	files: DumpFiles,
 	{ isEncrypted }: DumpHead,
-	cipher: FileCipher | null,
+	hasKey: boolean,
 ): void {
-	if (isEncrypted === (cipher !== null)) return;
+	if (isEncrypted === hasKey) return;
 	throw new CorkboardError(
 		"BAD_CONFIG",
 		isEncrypted

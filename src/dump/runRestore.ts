@@ -90,7 +90,7 @@ export function requireRestorable(
 			`${files.name} holds a dump for analysis: it lacks what is not public. Restore one that was made with --for restore.`,
 		);
 	}
-	requireKey(files, head, cipher);
+	requireKey(files, head, cipher !== null);
 	requireKnownModel(files, { ...head }, model);
 }
 

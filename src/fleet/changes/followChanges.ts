@@ -87,7 +87,7 @@ export class ChangeFollower {
 	readonly #dumped: Map<number, GtidSet>;
 	readonly #tables: BinlogTables<FollowedTable>;
 	#version = -1;
-	/** Changes of all servers go out one call after another. */
+	/** Resolves when all that has begun is done: changes of all servers go out one call after another. */
 	#turn: Promise<void> = Promise.resolve();
 	#failure: unknown = null;
 	#takenAt = 0;
@@ -305,13 +305,18 @@ export class ChangeFollower {
 			await server[Symbol.asyncDispose]();
 			throw new CorkboardError("CONFLICT", faults.join("\n"));
 		}
-		await this.#passOver(server);
 		const stop = new AbortController();
+		let isPassedOver = false;
 		const log = new HostLog({
 			server,
 			onFailure,
 			tables: this.#tables,
-			given: () => this.#given.toString(),
+			after: async () => {
+				// Only at first: what it loses later would be a gap.
+				if (!isPassedOver) await this.#passOver(server);
+				isPassedOver = true;
+				return this.#given.toString();
+			},
 			take: (from, transactions) => this.#take(from, transactions),
 			signal: AbortSignal.any([signal, stop.signal]),
 		});
@@ -326,13 +331,22 @@ export class ChangeFollower {
 	 * its log has no more of that counts as given out; of servers that are known it does not.
 	 */
 	async #passOver(server: FleetServer): Promise<void> {
-		const purged = await server.purged().catch(() => "");
-		const known = this.#given.toString();
-		const past = purged
-			.split(",")
-			.filter((part) => part !== "" && !known.includes(part.slice(0, 36)));
-		if (past.length === 0) return;
-		this.#given = new GtidSet([known, ...past].filter(Boolean).join(","));
+		const purged = await server.purged();
+		await this.#inTurn(async () => {
+			const known = this.#given.toString();
+			const past = purged
+				.split(",")
+				.filter((part) => part !== "" && !known.includes(part.slice(0, 36)));
+			if (past.length === 0) return;
+			this.#given = new GtidSet([known, ...past].filter(Boolean).join(","));
+		});
+	}
+
+	/** What changes the position is done one after another. */
+	async #inTurn(body: () => Promise<void>): Promise<void> {
+		const turn = this.#turn.then(body);
+		this.#turn = turn.catch(() => {});
+		await turn;
 	}
 
 	async #end(name: string): Promise<void> {
@@ -444,7 +458,7 @@ export class ChangeFollower {
 		/** When the last of them was committed. */
 		at: number,
 	): Promise<void> {
-		const turn = this.#turn.then(async () => {
+		await this.#inTurn(async () => {
 			// Its server was left while it waited: its successor gives the same.
 			if (!this.#running.has(log.name)) return;
 			const next = new GtidSet(this.#given.toString());
@@ -458,8 +472,6 @@ export class ChangeFollower {
 			this.#given = next;
 			log.givenAt = at;
 		});
-		this.#turn = turn.catch(() => {});
-		await turn;
 	}
 
 	/** Once a position has all of what a shard had, it says enough. */

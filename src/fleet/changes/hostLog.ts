@@ -13,8 +13,8 @@ type Transaction = BinlogTransaction<FollowedTable>;
 export interface HostLogOptions {
 	readonly server: FleetServer;
 	readonly tables: BinlogTables<FollowedTable>;
-	/** What was given out, of all servers: read anew for each connection. */
-	readonly given: () => string;
+	/** The transactions behind which it is read, as a set of GTIDs: asked anew for each connection. Throws UNAVAILABLE. */
+	readonly after: () => Promise<string>;
 	/** Called with whole transactions, in the order of the log, one call at a time. */
 	readonly take: (
 		log: HostLog,
@@ -75,10 +75,10 @@ export class HostLog {
 	}
 
 	async #read(): Promise<void> {
-		const { server, tables, given, take, signal } = this.#options;
+		const { server, tables, after, take, signal } = this.#options;
 		let rows: RowChange<FollowedTable>[] = [];
 		const log = server.readBinlog({
-			after: given(),
+			after: await after(),
 			tables,
 			signal,
 			outageMs: OUTAGE_MS,
