@@ -1,6 +1,6 @@
 /**
  * `npm test`: format and lint, types, and every test file but the slow ones, one
- * more at once than there are cores, and up to three times as many while cores are idle.
+ * more at once than there are cores, and up to five times as many while cores are idle.
  * Its last line is `N passed, N failed`. `--help` shows the other forms.
  */
 import { spawn } from "node:child_process";
@@ -8,6 +8,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { delimiter, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { compileArtifacts } from "./examples/artifacts.ts";
 import { type FileResult, runFile } from "./runner/file.ts";
 import { stopGroup } from "./runner/leftovers.ts";
@@ -216,9 +217,9 @@ try {
 		{
 			// Most files wait for servers and deadlines half of their time.
 			least: cores + 1,
-			most: 3 * cores,
+			most: 5 * cores,
 			idleCores: idleCoresOf(),
-			stepMs: LOOK_MS,
+			nextLook: (signal) => sleep(LOOK_MS, undefined, { signal, ref: false }),
 		},
 		(job) => job(),
 		stop.signal,

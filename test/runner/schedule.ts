@@ -1,7 +1,6 @@
 import { cpus } from "node:os";
-import { setTimeout as sleep } from "node:timers/promises";
 
-/** How many jobs run at once, and when one more is started. */
+/** How many jobs run at once, and when that number changes. */
 export interface Slots {
 	/** So many always run. */
 	readonly least: number;
@@ -9,23 +8,25 @@ export interface Slots {
 	readonly most: number;
 	/** How many cores were idle since the last call. */
 	idleCores(): number;
-	/** Time between two looks at the idle cores. Milliseconds. */
-	readonly stepMs: number;
+	/** Resolves when it is time to look at the idle cores again. */
+	nextLook(signal: AbortSignal): Promise<unknown>;
 }
 
-/** The idle part of a core for which one more job is started. */
-const NEEDED = 0.3;
+/** The idle part of a core for which one more job runs. */
+const ENOUGH = 0.3;
+/** If less than this part of a core is idle, the next job that ends is not replaced. */
+const TOO_LITTLE = 0.05;
 /** A job that was added shows its use of the cores after so many looks. */
 const SETTLING = 2;
 
 /**
  * Runs jobs in their order. Many test files mostly wait: for a deadline, a
- * server's start or another process. While cores are idle, more than the least
- * number run; on a machine that is busy with something else, no more.
+ * server's start or another process. So the number of jobs that run at once grows
+ * while cores are idle, and shrinks to the least while they are not.
  */
 export async function runInSlots<Job>(
 	jobs: readonly Job[],
-	{ least, most, idleCores, stepMs }: Slots,
+	{ least, most, idleCores, nextLook }: Slots,
 	run: (job: Job) => Promise<void>,
 	signal: AbortSignal,
 ): Promise<void> {
@@ -39,23 +40,27 @@ export async function runInSlots<Job>(
 		return true;
 	};
 	const stopLooking = new AbortController();
-	const nextLook = () =>
-		sleep(stepMs, "look", { signal: stopLooking.signal, ref: false });
-	let look = nextLook();
+	const look = () => nextLook(stopLooking.signal).then(() => "look" as const);
+	let looking = look();
+	let slots = least;
 	let settling = SETTLING;
 	try {
 		while (!signal.aborted) {
-			while (running.size < least && start());
+			while (running.size < slots && start());
 			if (running.size === 0) break;
-			const woken = await Promise.race([look, ...running]);
+			const woken = await Promise.race([looking, ...running]);
 			if (woken !== "look" || signal.aborted) continue;
-			look = nextLook();
+			looking = look();
 			const idle = idleCores();
-			if (settling-- > 0 || running.size >= most || idle < NEEDED) continue;
-			if (start()) settling = SETTLING;
+			if (settling-- > 0) continue;
+			if (idle < TOO_LITTLE) slots = Math.max(least, slots - 1);
+			else if (idle > ENOUGH && slots < most) {
+				slots++;
+				settling = SETTLING;
+			}
 		}
 	} finally {
-		look.catch(() => {});
+		looking.catch(() => {});
 		stopLooking.abort();
 	}
 	await Promise.all(running);
