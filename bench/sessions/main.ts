@@ -5,6 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
+import { UsageError } from "../../tools/namedProgram.ts";
 import type { Graph } from "../graph/generate.ts";
 import { readOptions } from "../options.ts";
 import { Progress } from "../progress.ts";
@@ -55,9 +56,18 @@ export async function run(args: readonly string[]): Promise<number> {
 	// Awaited: the world is disposed of when this function returns.
 	if (!options.waits) return await measure(world, options, about, progress);
 	let failed = 0;
-	say("ready: each line on stdin is one measurement");
-	for await (const _ of createInterface({ input: process.stdin })) {
-		failed = Math.max(failed, await measure(world, options, about, progress));
+	say("ready: each line on stdin is one measurement, with the options in it");
+	for await (const line of createInterface({ input: process.stdin })) {
+		const more = line.split(" ").filter((word) => word !== "");
+		try {
+			const changed = readSessionOptions([...args, ...more]);
+			const code = await measure(world, changed, about, progress);
+			failed = Math.max(failed, code);
+		} catch (error) {
+			// The next line may be right, and the import took minutes.
+			console.error(error instanceof UsageError ? error.message : error);
+			failed = 1;
+		}
 		say("ready");
 	}
 	return failed;

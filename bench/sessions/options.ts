@@ -79,7 +79,7 @@ export const usage = `usage: npm run bench -- sessions [options]
   --env KEY=VALUE    a setting of every Corkboard; may be given several times
   --inspect          gives every Corkboard an inspector, and prints its port
   --wait             measures once for each line on stdin, with servers that are started then: when the machine is quiet,
-                     or a change was made, without a new import
+                     or a change was made, without a new import; a line may have options of its own, which come after these
   --seed N           of cut, text and draws (default: another one each time)
   --shards N         (default 32)
   --quick            a small graph, one short round

@@ -139,7 +139,7 @@ export async function openCorkboard(
 		topology,
 		redis,
 	);
-	const { memcached, cacheBytes } = config;
+	const { memcached, cacheBytes, answerCacheBytes } = config;
 	const { store, admin, outboxes } = await openStore(
 		{
 			model,
@@ -149,7 +149,8 @@ export async function openCorkboard(
 			access,
 			memcached,
 			redis,
-			cacheBytes,
+			// Answers are made of what is kept.
+			cacheBytes: cacheBytes === 0 ? 0 : cacheBytes + answerCacheBytes,
 			jobQueue: queues && createJobQueue(queues.jobs, queues.store),
 			writeEvents: feedModel && pools && feedEvents(feedModel),
 			beside: [queues, pools].filter((one) => one !== null),

@@ -70,7 +70,7 @@ export interface OpenStoreOptions extends SharedCacheOptions {
 	readonly topology: TopologySource;
 	readonly cursors: CursorCodec;
 	readonly access: AccessMode;
-	/** The size of the cache in the process, approximately (default 64 MB); 0: none. */
+	/** What the process keeps, whole answers included, approximately (default 64 MB); 0: nothing. */
 	readonly cacheBytes?: number;
 	/** Null: writes enqueue no jobs. */
 	readonly jobQueue?: JobQueue | null;

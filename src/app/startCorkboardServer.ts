@@ -58,7 +58,7 @@ export async function startCorkboardServer(
 			inputProblems: corkboard.planner.inputProblems,
 			httpStatus: http.status,
 			httpMaxAge: http.maxAge,
-			answerCacheBytes: config.answerCacheBytes,
+			answersIn: config.answerCacheBytes > 0 ? corkboard.store.kept : null,
 			compression: http.compression,
 			rateLimit: http.rateLimit && createRateLimit(http.rateLimit, buckets),
 			maxRequestsInProgress: http.maxRequestsInProgress,

@@ -1,13 +1,30 @@
 import type { Listed } from "../util/recencyList.ts";
 
+/** What one cache holds of the memory that several share. */
+export interface KeptCounts {
+	/** Bytes of its entries, approximately. */
+	weight: number;
+	/** Rises with each entry that is added or dropped. */
+	changes: number;
+	/** Entries that left for want of room. */
+	evictions: number;
+}
+
+/** Where an entry is kept. */
+export interface EntryHome {
+	readonly entries: Map<string, CacheEntry>;
+	/** Those of its cache. */
+	readonly counts: KeptCounts;
+}
+
 /**
  * A value of a local cache. It is its own entry, because most of the memory of a
  * cache of small values would be entries. The fields are the cache's; a value is
  * in one cache at most, under one key.
  */
 export class CacheEntry implements Listed<CacheEntry> {
-	/** The map that holds it; null while no cache keeps it. */
-	home: Map<string, CacheEntry> | null = null;
+	/** Null while no cache keeps it. */
+	home: EntryHome | null = null;
 	key = "";
 	/** In the table of versions. */
 	slot = 0;

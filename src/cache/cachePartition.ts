@@ -1,10 +1,11 @@
 import type { CallOptions, Trace } from "../trace.ts";
 import { fnv1a } from "../util/fnv1a.ts";
 import { SharedCall } from "../util/sharedCall.ts";
-import type { CacheEntry } from "./cacheEntry.ts";
+import type { CacheEntry, EntryHome, KeptCounts } from "./cacheEntry.ts";
+import type { KeptEntries } from "./keptEntries.ts";
 
 /** Keys of one kind in a local cache, so that none is put together of several parts at each read. */
-export interface CachePartition<V extends CacheEntry> {
+export interface CachePartition<V extends CacheEntry> extends EntryHome {
 	readonly entries: Map<string, V>;
 	/** The hash of its name; a key's hash continues it. */
 	readonly hash: number;
@@ -82,16 +83,18 @@ export type Load<T> = (
 
 export function newPartition<V extends CacheEntry>(
 	name: string,
+	counts: KeptCounts,
 ): CachePartition<V> {
 	return {
 		entries: new Map(),
+		counts,
 		hash: fnv1a(`${name} `),
 	};
 }
 
 export interface LocalCacheOptions<V> {
-	/** Bytes. With 0 nothing is cached, and running reads are still joined. */
-	readonly maxWeight: number;
+	/** The memory, which other caches may share. If it has room for nothing, running reads are still joined. */
+	readonly kept: KeptEntries;
 	/** Whether a value may be cached: false for one whose change invalidates nothing. It is not shared with readers that joined its read either. */
 	readonly isKept?: (value: V) => boolean;
 	/** Whether what is cached has all that `value` has, and more: then it is kept. */

@@ -1,14 +1,15 @@
 import { RecencyList } from "../util/recencyList.ts";
-import type { CacheEntry } from "./cacheEntry.ts";
+import type { CacheEntry, EntryHome } from "./cacheEntry.ts";
 
-/** The entries of a local cache, in the maps of its partitions, within a bound of bytes. */
+/**
+ * What a process keeps, within a bound of bytes: objects, heads, lookups and whole
+ * answers, each in the map of its own cache. The bound is that of all together, and
+ * what was not read leaves first, of whichever cache it is: what people ask for
+ * decides how much of the memory each cache has.
+ */
 export class KeptEntries {
 	/** Bytes of all entries, approximately. */
-	weight = 0;
-	/** Rises with each entry that is added or dropped. */
-	changes = 0;
-	/** Entries that left for want of room. */
-	evictions = 0;
+	#weight = 0;
 	readonly #maxWeight: number;
 	readonly #recency = new RecencyList<CacheEntry>();
 	/** Slots of keys whose next value is kept without room too, each until another takes its place: about as many as there are entries. */
@@ -29,7 +30,7 @@ export class KeptEntries {
 	 * second miss: most keys come once, and each would end an entry that is used.
 	 */
 	admits(slot: number): boolean {
-		if (this.weight < this.#maxWeight * FULL) return true;
+		if (this.#weight < this.#maxWeight * FULL) return true;
 		const at = slot % this.#wanted.length;
 		if (this.#wanted[at] === slot) return true;
 		this.#wanted[at] = slot;
@@ -37,16 +38,17 @@ export class KeptEntries {
 	}
 
 	/** The value is in no map, and the map has no value of this key. One heavier than the bound is not added. */
-	add<V extends CacheEntry>(home: Map<string, V>, key: string, value: V): void {
+	add(home: EntryHome, key: string, value: CacheEntry): void {
 		if (value.weight + ENTRY_BYTES > this.#maxWeight) return;
 		value.weight += ENTRY_BYTES;
 		value.key = key;
 		value.wasRead = false;
 		value.home = home;
-		this.changes++;
-		home.set(key, value);
+		home.entries.set(key, value);
+		home.counts.changes++;
+		home.counts.weight += value.weight;
 		this.#recency.add(value);
-		this.weight += value.weight;
+		this.#weight += value.weight;
 		this.#evict();
 	}
 
@@ -57,18 +59,15 @@ export class KeptEntries {
 	}
 
 	#remove(entry: CacheEntry): void {
-		entry.home?.delete(entry.key);
+		const { home, weight } = entry;
+		if (home === null) return;
+		home.entries.delete(entry.key);
+		home.counts.changes++;
+		home.counts.weight -= weight;
 		entry.home = null;
-		this.changes++;
 		this.#recency.remove(entry);
-		this.weight -= entry.weight;
+		this.#weight -= weight;
 		entry.weight -= ENTRY_BYTES;
-	}
-
-	dropAll(): void {
-		while (this.#recency.oldest !== null) {
-			this.#remove(this.#recency.oldest);
-		}
 	}
 
 	/**
@@ -78,15 +77,17 @@ export class KeptEntries {
 	 */
 	#evict(): void {
 		let passes = MAX_PASSES;
-		while (this.weight > this.#maxWeight && this.#recency.oldest !== null) {
+		while (this.#weight > this.#maxWeight && this.#recency.oldest !== null) {
 			const entry = this.#recency.oldest;
 			if (entry.wasRead && passes > 0) {
 				passes--;
 				entry.wasRead = false;
 				this.#recency.renew(entry);
 			} else {
+				if (entry.home !== null) entry.home.counts.evictions++;
 				this.#remove(entry);
-				this.evictions++;
+				// One answer may take the room of many objects.
+				passes = MAX_PASSES;
 			}
 		}
 	}
@@ -98,5 +99,5 @@ export const ENTRY_BYTES = 180;
 const USUAL_WEIGHT = 1_024;
 /** An eviction leaves room for less than one entry. */
 const FULL = 0.9;
-/** Entries that one eviction passes over; so it takes microseconds also where all were read. */
+/** Entries that are passed over for one that leaves; so it takes microseconds also where all were read. */
 const MAX_PASSES = 64;

@@ -1,5 +1,5 @@
 import type { MaybePromise } from "../util/maybePromise.ts";
-import type { CacheEntry } from "./cacheEntry.ts";
+import type { CacheEntry, KeptCounts } from "./cacheEntry.ts";
 import {
 	type CachePartition,
 	type Joined,
@@ -13,7 +13,7 @@ import {
 } from "./cachePartition.ts";
 import type { LocalCacheLevel } from "./diagnostics.ts";
 import { EntryAges } from "./entryAges.ts";
-import { KeptEntries } from "./keptEntries.ts";
+import type { KeptEntries } from "./keptEntries.ts";
 import { ALL_CHANNELS, SlotVersions } from "./slotVersions.ts";
 
 /**
@@ -35,6 +35,7 @@ export class LocalCache<V extends CacheEntry> {
 	readonly #partitions = new Map<string, CachePartition<V>>();
 	readonly #versions: SlotVersions;
 	readonly #kept: KeptEntries;
+	readonly #counts: KeptCounts = { weight: 0, changes: 0, evictions: 0 };
 	readonly #now: () => number;
 	readonly #isOverdue: () => boolean;
 	readonly #untilProven: (() => Promise<void>) | undefined;
@@ -56,7 +57,7 @@ export class LocalCache<V extends CacheEntry> {
 	constructor(options: LocalCacheOptions<V>) {
 		this.#versions = new SlotVersions(options.versions, options.number);
 		this.#channelOf = options.channelOf ?? (() => 0);
-		this.#kept = new KeptEntries(options.maxWeight);
+		this.#kept = options.kept;
 		this.#now = options.now ?? (() => performance.now());
 		this.#isOverdue = options.isOverdue ?? (() => false);
 		this.#untilProven = options.untilProven;
@@ -69,7 +70,7 @@ export class LocalCache<V extends CacheEntry> {
 	partition(name: string): CachePartition<V> {
 		let partition = this.#partitions.get(name);
 		if (partition === undefined) {
-			partition = newPartition(name);
+			partition = newPartition(name, this.#counts);
 			this.#partitions.set(name, partition);
 		}
 		return partition;
@@ -247,7 +248,7 @@ export class LocalCache<V extends CacheEntry> {
 		const index = wanted.missing[at] as number;
 		const slot = wanted.slots[at] as number;
 		const key = wanted.keys.names[index] as string;
-		const { entries } = wanted.keys.partitionOf(index);
+		const partition = wanted.keys.partitionOf(index);
 		const channel = this.#channelOf(key);
 		if (this.#bypassed.has(channel)) {
 			this.#refused++;
@@ -260,13 +261,13 @@ export class LocalCache<V extends CacheEntry> {
 		if (!this.#isBypassedKey?.(key)) {
 			value.proof = this.#versions.sumOf(slot, channel);
 		}
-		const former = entries.get(key);
+		const former = partition.entries.get(key);
 		if (former === undefined && !this.#kept.admits(slot)) return;
 		if (former !== undefined) {
 			if (this.#isBetter?.(former, value) && this.#now() < former.end) return;
 			this.#kept.drop(former);
 		}
-		this.#kept.add(entries, key, value);
+		this.#kept.add(partition, key, value);
 	}
 
 	/** Drops the key, and detaches reads of it that run. Call it when a change is committed, and when it may have been. */
@@ -287,8 +288,7 @@ export class LocalCache<V extends CacheEntry> {
 	/** Drops the keys of these channels, and detaches all reads that run. */
 	invalidateChannels(channels: ReadonlySet<number>): void {
 		this.#detachAll(channels);
-		if (channels.size === ALL_CHANNELS.size) this.#kept.dropAll();
-		else this.#dropWhere(({ channel }) => channels.has(channel));
+		this.#dropWhere(({ channel }) => channels.has(channel));
 	}
 
 	/**
@@ -351,7 +351,7 @@ export class LocalCache<V extends CacheEntry> {
 
 	/** Rises with each entry that is added or dropped. */
 	get changes(): number {
-		return this.#kept.changes;
+		return this.#counts.changes;
 	}
 
 	/** What it holds, and how often it was asked since it was opened. */
@@ -364,9 +364,9 @@ export class LocalCache<V extends CacheEntry> {
 			hits: this.#hits,
 			misses: this.#misses,
 			refused: this.#refused,
-			evictions: this.#kept.evictions,
+			evictions: this.#counts.evictions,
 			entries,
-			bytes: this.#kept.weight,
+			bytes: this.#counts.weight,
 		};
 	}
 }

@@ -149,8 +149,8 @@ export function openSharedCache(options: SharedCacheOptions): PlacedCache {
 		return acknowledged.every(Boolean);
 	};
 
-	/** The fills of the present turn. */
-	let filling: OneTurn<Fill, void> | null = null;
+	/** The fills that wait to be sent. */
+	let filling: Gathered<Fill, void> | null = null;
 
 	use(options.lists);
 	return {
@@ -172,14 +172,17 @@ export function openSharedCache(options: SharedCacheOptions): PlacedCache {
 		},
 
 		fill(fills) {
-			filling ??= inOneTurn<Fill, void>(async (all) => {
-				filling = null;
-				await Promise.all(
-					Array.from(hosts.values(), ({ server, gate }) =>
-						gate.mayRead() ? fillServer(layer, server, all) : null,
-					),
-				);
-			});
+			filling ??= gather<Fill, void>(
+				(send) => setTimeout(send, FILLS_WAIT_MS),
+				async (all) => {
+					filling = null;
+					await Promise.all(
+						Array.from(hosts.values(), ({ server, gate }) =>
+							gate.mayRead() ? fillServer(layer, server, all) : null,
+						),
+					);
+				},
+			);
 			for (const fill of fills) filling.items.push(fill);
 			return filling.result;
 		},
@@ -352,7 +355,7 @@ class HostReads {
 	readonly #server: CacheServer;
 	readonly #gate: Gate;
 	readonly #proof: WriteProof;
-	#turn: OneTurn<string, readonly GetOrLeaseResult[] | null> | null = null;
+	#turn: Gathered<string, readonly GetOrLeaseResult[] | null> | null = null;
 
 	constructor(server: CacheServer, gate: Gate, proof: WriteProof) {
 		this.#server = server;
@@ -363,7 +366,8 @@ class HostReads {
 	async read(
 		names: readonly string[],
 	): Promise<readonly GetOrLeaseResult[] | null> {
-		this.#turn ??= inOneTurn(this.#readAll);
+		// After the sockets that are ready.
+		this.#turn ??= gather(setImmediate, this.#readAll);
 		const { items, result } = this.#turn;
 		const from = items.length;
 		for (const name of names) items.push(name);
@@ -388,21 +392,30 @@ class HostReads {
 	};
 }
 
-/** What is gathered until the end of a turn of the event loop, after the sockets that are ready, and what becomes of it. */
-interface OneTurn<Item, Result> {
+/** What is gathered until it is sent, and what becomes of it. */
+interface Gathered<Item, Result> {
 	readonly items: Item[];
 	readonly result: Promise<Result>;
 }
 
-function inOneTurn<Item, Result>(
-	end: (items: readonly Item[]) => Promise<Result>,
-): OneTurn<Item, Result> {
+/** Gathers items from now until `later` calls what it is given. */
+function gather<Item, Result>(
+	later: (send: () => void) => unknown,
+	send: (items: readonly Item[]) => Promise<Result>,
+): Gathered<Item, Result> {
 	const items: Item[] = [];
 	const result = new Promise<Result>((resolve) => {
-		setImmediate(() => resolve(end(items)));
+		later(() => resolve(send(items)));
 	});
 	return { items, result };
 }
+
+/**
+ * A fill waits so long for others: no request waits for it here, and to send it costs
+ * this process as much as to send a hundred. Readers of other processes that find its
+ * lease ask again after 20 ms. Milliseconds.
+ */
+const FILLS_WAIT_MS = 5;
 
 /** The result of a trial whose write was not shown. */
 export const READ_ELSEWHERE =

@@ -23,9 +23,9 @@ export interface Config {
 	readonly memcached: readonly string[];
 	/** `redis://…`; null: list heads are in no shared cache, and processes do not invalidate each other's caches. */
 	readonly redis: string | null;
-	/** Size of the cache in the process, about; 0: none. */
+	/** What a process keeps of objects, heads and lookups, about; 0: nothing. */
 	readonly cacheBytes: number;
-	/** How much a process keeps of whole responses, to send them again. */
+	/** What whole responses add to that; 0: none is kept. */
 	readonly answerCacheBytes: number;
 	/** The first signs, all are accepted; null: the embedded folder's own (`embeddedSecrets`). */
 	readonly secrets: Secrets | null;

@@ -102,12 +102,12 @@ const DATA = {
 	CORKBOARD_CACHE_MB: fixed(
 		integer(0, 65_536),
 		64,
-		"approximate size of the in-process cache; 0: none ([memory](#memory)). Half is for objects, three eighths for heads of lists, one eighth for lookups",
+		"approximate memory for objects, heads of lists and lookups in the process; 0: none is kept ([memory](#memory))",
 	),
 	CORKBOARD_ANSWER_CACHE_MB: fixed(
 		integer(0, 65_536),
 		64,
-		"approximate size of the cache of whole [answers](../consistency/caches.md#answers-that-are-used-again); 0: none",
+		"the same for whole [answers](../consistency/caches.md#answers-that-are-used-again); 0: none is kept. Both memories are one: what people ask for decides how much of it answers take",
 	),
 } as const;
 

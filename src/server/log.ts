@@ -33,10 +33,14 @@ export function createLog(
 /** Bytes of lines that wait for a disk with room; further ones are lost. */
 const WAITING_BYTES = 1_000_000;
 
+/** Lines wait so long for others. Milliseconds. */
+const LINES_WAIT_MS = 10;
+/** But no more than these characters: a pipe takes 4 KB as a whole, and the lines of several workers are not mixed up. */
+const WAITING_LENGTH = 3_000;
+
 /**
- * Lines of one turn of the event loop are written together: under load a system
- * call for each request would cost more than to make its line. A warning or an
- * error is written at once, with all lines before it.
+ * Lines are written together: a system call for each request would cost more than to
+ * make its line. A warning or an error is written at once, with all lines before it.
  *
  * A disk that is full costs lines of the log, and not the server.
  */
@@ -48,7 +52,10 @@ function standardOutput(): DestinationStream {
 	});
 	output.on("error", () => {});
 	let waiting = "";
+	let timer: NodeJS.Timeout | null = null;
 	const flush = () => {
+		if (timer !== null) clearTimeout(timer);
+		timer = null;
 		const lines = waiting;
 		waiting = "";
 		if (lines !== "") output.write(lines);
@@ -56,9 +63,9 @@ function standardOutput(): DestinationStream {
 	process.once("exit", flush);
 	return {
 		write(line) {
-			if (waiting === "") setImmediate(flush);
 			waiting += line;
-			if (isUrgent(line)) flush();
+			if (isUrgent(line) || waiting.length > WAITING_LENGTH) flush();
+			else timer ??= setTimeout(flush, LINES_WAIT_MS).unref();
 		},
 	};
 }

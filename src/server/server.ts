@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from "node:net";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { GraphQLSchema } from "graphql";
 import { LOCAL_CACHE_LEVELS } from "../cache/diagnostics.ts";
+import type { KeptEntries } from "../cache/keptEntries.ts";
 import { CorkboardError } from "../errors.ts";
 import type { AccessTokens } from "./auth/accessTokens.ts";
 import { identify, type Users } from "./auth/identity.ts";
@@ -98,8 +99,8 @@ export interface ServerOptions {
 	/** Limits what one viewer or address reads in a period; null for no limit. */
 	readonly budget?: Budget | null;
 	readonly limits?: Partial<Limits>;
-	/** Bytes of whole answers that are kept to be used again. Default: none. */
-	readonly answerCacheBytes?: number;
+	/** The memory in which whole answers are kept to be used again. Default: none is kept. */
+	readonly answersIn?: KeptEntries | null;
 	/** Default: no request has a span. */
 	readonly startSpan?: StartSpan | null;
 	/** Whether to record what every operation does, in case it is slow. Default: no. */
@@ -217,7 +218,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 			(options.shortWay ?? true)
 				? new KnownDocuments({
 						...steps,
-						answers: openAnswers(app, options.answerCacheBytes ?? 0),
+						answers: openAnswers(app, options.answersIn ?? null),
 					})
 				: null;
 		const { shutdown, bodies } = http;
@@ -282,8 +283,11 @@ function allowedMethods(
 }
 
 /** Whole answers that are kept, and reported with the other caches until the app closes. */
-function openAnswers(app: FastifyInstance, maxBytes: number): AnswerCache {
-	const answers = new AnswerCache(maxBytes);
+function openAnswers(
+	app: FastifyInstance,
+	kept: KeptEntries | null,
+): AnswerCache {
+	const answers = new AnswerCache(kept);
 	const reported = LOCAL_CACHE_LEVELS.add(() => [
 		{ cache: "answers", ...answers.level() },
 	]);

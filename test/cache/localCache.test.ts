@@ -4,7 +4,7 @@ import {
 	INVALIDATED_MAX_AGE_MS,
 	MAX_AGE_MS,
 } from "../../src/cache/entryAges.ts";
-import { ENTRY_BYTES } from "../../src/cache/keptEntries.ts";
+import { ENTRY_BYTES, KeptEntries } from "../../src/cache/keptEntries.ts";
 import type { CallOptions } from "../../src/trace.ts";
 import { leftBytes } from "../helpers/heldBytes.ts";
 import { TextCache } from "../helpers/textCache.ts";
@@ -14,7 +14,7 @@ function open(maxWeight = 1_000_000) {
 	let overdue = false;
 	const loads: string[][] = [];
 	const cache = new TextCache({
-		maxWeight,
+		kept: new KeptEntries(maxWeight),
 		now: () => now,
 		isOverdue: () => overdue,
 	});
@@ -89,7 +89,7 @@ describe("LocalCache", () => {
 	it("caches a value for as long as it is said, and for ten seconds while ages are limited", async () => {
 		let now = 0;
 		const cache = new TextCache({
-			maxWeight: 1_000_000,
+			kept: new KeptEntries(1_000_000),
 			maxAgeMs: INVALIDATED_MAX_AGE_MS,
 			now: () => now,
 		});
@@ -116,7 +116,7 @@ describe("LocalCache", () => {
 	it("lets values that were read together live between half of the longest age and all of it, and not end together", async () => {
 		let now = 0;
 		const cache = new TextCache({
-			maxWeight: 10_000_000,
+			kept: new KeptEntries(10_000_000),
 			maxAgeMs: INVALIDATED_MAX_AGE_MS,
 			now: () => now,
 		});
@@ -289,7 +289,7 @@ describe("LocalCache", () => {
 
 	it("neither caches a value that is not kept nor gives it to a reader that came later", async () => {
 		const cache = new TextCache({
-			maxWeight: 1_000,
+			kept: new KeptEntries(1_000),
 			isKept: ({ text }) => text !== "absent",
 		});
 		const database = Promise.withResolvers<string[]>();

@@ -1,3 +1,4 @@
+import { KeptEntries } from "../../src/cache/keptEntries.ts";
 import { RedisConnections } from "../../src/cache/redis/redisConnections.ts";
 import {
 	type InvalidationChannel,
@@ -33,7 +34,7 @@ export function openProcess(
 		`redis://${user && `${user}:x@`}127.0.0.1:${port}`,
 	);
 	const cache = new TextCache({
-		maxWeight: 1_000_000,
+		kept: new KeptEntries(1_000_000),
 		// Nothing ages: what is forgotten is so because the channel said so.
 		now: () => 0,
 		channelOf: (key) => channelOfKey(key) ?? 0,

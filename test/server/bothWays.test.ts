@@ -4,6 +4,7 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import type { Socket } from "node:net";
 import { after, before, suite, test } from "node:test";
 import { GraphQLError } from "graphql";
+import { KeptEntries } from "../../src/cache/keptEntries.ts";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { openDocumentFiles } from "../../src/server/documents/documentFiles.ts";
@@ -426,7 +427,7 @@ for (const [where, { documents, options, isThorough }] of Object.entries(
 					execute: executeAndReport,
 					isUser: async (id: Id) => id === ADA || id === EVE,
 					operators: { ids: new Set([EVE]), claims: [] },
-					answerCacheBytes: 1_000_000,
+					answersIn: new KeptEntries(1_000_000),
 					documents: await documentsOf(documents, opened),
 					operatorDocuments: await documentsOf("off", opened),
 					dependsOnViewer: ({ document }) =>
@@ -559,7 +560,7 @@ suite("both ways", () => {
 		await using pair = await startPair(() => ({
 			execute: executeAndReport,
 			budget: createBudget({ points: 67, perMs: 600_000_000 }, null),
-			answerCacheBytes: 1_000_000,
+			answersIn: new KeptEntries(1_000_000),
 		}));
 		const statuses: string[] = [];
 		for (let n = 0; n < 11; n++) {

@@ -1,4 +1,5 @@
 import { MAX_AGE_MS } from "../../cache/entryAges.ts";
+import { KeptEntries } from "../../cache/keptEntries.ts";
 import { type Moment, OVERDUE } from "../../cache/localCache.ts";
 import { versionsFor } from "../../cache/slotVersions.ts";
 import {
@@ -97,7 +98,7 @@ export interface StoreOptions {
 	readonly domain: Domain;
 	readonly storage: Storage;
 	readonly cursors: CursorCodec;
-	/** Bytes cached in the process: half for objects, three eighths for heads, one eighth for lookups. 0 caches nothing. */
+	/** Bytes that the process keeps of objects, heads, lookups and whole answers together. 0 keeps nothing. */
 	readonly cacheBytes: number;
 	readonly shared?: SharedCaches;
 	/** Absent: writes enqueue no jobs. */
@@ -137,6 +138,8 @@ export class Store implements ReadStore, ReadCaches {
 	readonly sharesCaches: boolean;
 	/** Whether the process keeps anything, so that an answer can be used again. */
 	readonly keepsReads: boolean;
+	/** The memory of all caches in the process. */
+	readonly kept: KeptEntries;
 	readonly viewerRecord = null;
 	readonly versions = versionsFor(3);
 	readonly objectCache: ObjectCache;
@@ -149,8 +152,10 @@ export class Store implements ReadStore, ReadCaches {
 	constructor(options: StoreOptions) {
 		const { model, domain, storage, cursors, cacheBytes, shared } = options;
 		const { now, isOverdue, untilProven, maxAgeMs = MAX_AGE_MS } = options;
+		this.kept = new KeptEntries(cacheBytes);
 		const common = {
 			storage,
+			kept: this.kept,
 			versions: this.versions,
 			...(now && { now }),
 			...(isOverdue && { isOverdue }),
@@ -167,14 +172,12 @@ export class Store implements ReadStore, ReadCaches {
 			model,
 			visibility: domain.visibility,
 			shared,
-			maxWeight: cacheBytes / 2,
 			maxAgeMs,
 			number: 0,
 		});
 		this.headCache = new HeadCache({
 			...common,
 			shared,
-			maxWeight: (cacheBytes * 3) / 8,
 			maxAgeMs,
 			number: 1,
 		});
@@ -183,7 +186,6 @@ export class Store implements ReadStore, ReadCaches {
 		// unreadable when its own can be read: its age limits it.
 		this.lookupCache = new LookupCache({
 			...common,
-			maxWeight: cacheBytes / 8,
 			number: 2,
 		});
 		this.longestListsCache = new LongestLists(storage, now);

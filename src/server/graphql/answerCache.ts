@@ -1,7 +1,8 @@
+import { CacheEntry, type KeptCounts } from "../../cache/cacheEntry.ts";
 import type { LocalCacheLevel } from "../../cache/diagnostics.ts";
+import type { KeptEntries } from "../../cache/keptEntries.ts";
 import type { Id } from "../../id/ids.ts";
 import type { SchemaUses } from "../../plan/diagnostics.ts";
-import { BoundedMap } from "../../util/boundedMap.ts";
 import { SeenTexts } from "../../util/seenTexts.ts";
 import type { Documents } from "../documents/documents.ts";
 import { COMPRESSED_BYTES } from "../http/content/compression.ts";
@@ -42,8 +43,8 @@ export interface KeptAnswer {
 const MAX_BODY = 262_144;
 /** The longest part of a request that identifies it. */
 const MAX_REQUEST = 4_096;
-/** What an entry takes beside its texts. */
-const ENTRY_BYTES = 600;
+/** What an answer takes beside its texts and its entry. */
+const ANSWER_BYTES = 420;
 /** How much shorter JSON of objects of one type gets, at least. */
 const COMPRESSION = 3;
 /** If the last answers to a request were one viewer's alone, one in so many is tried again: who may see what changes. */
@@ -61,19 +62,21 @@ const TRIES = 16;
  * operation reads has a cost, and most requests do not come twice.
  */
 export class AnswerCache {
-	readonly #answers: BoundedMap<KeptAnswer>;
+	/** Null: no answer is kept. */
+	readonly #kept: KeptEntries | null;
+	readonly #entries = new Map<string, AnswerEntry>();
+	readonly #counts: KeptCounts = { weight: 0, changes: 0, evictions: 0 };
+	readonly #home = { entries: this.#entries, counts: this.#counts };
 	readonly #seen = new SeenTexts();
 	/** Requests whose last answer was one viewer's alone. */
 	readonly #personal = new SeenTexts();
 	#tries = 0;
-	readonly #isOff: boolean;
 	#hits = 0;
 	#misses = 0;
 
-	/** With 0 bytes no answer is kept, and no request has a key. */
-	constructor(maxBytes: number) {
-		this.#isOff = maxBytes === 0;
-		this.#answers = new BoundedMap({ maxWeight: maxBytes, weigh: bytesOf });
+	/** `kept`: the memory, which objects and heads share. Null: no answer is kept, and no request has a key. */
+	constructor(kept: KeptEntries | null) {
+		this.#kept = kept?.isNothing === true ? null : kept;
 	}
 
 	/**
@@ -82,7 +85,7 @@ export class AnswerCache {
 	 * first space. No viewer's id is a word.
 	 */
 	keyOf(viewer: Id | null, isGet: boolean, text: string): AnswerKey | null {
-		if (this.#isOff || text.length > MAX_REQUEST) return null;
+		if (this.#kept === null || text.length > MAX_REQUEST) return null;
 		const request = `${isGet ? "GET" : "POST"} ${text}`;
 		return { viewer, request, own: `${viewer ?? "anonymous"} ${request}` };
 	}
@@ -90,9 +93,9 @@ export class AnswerCache {
 	/** The answer, if it is still valid. */
 	get(key: AnswerKey, documents: Documents): KeptAnswer | null {
 		const isFirst = key.hasEnded === undefined;
-		const before = this.#answers.size;
+		const before = this.#entries.size;
 		const shared = this.#find(key.request, documents);
-		key.hasEnded = key.hasEnded === true || this.#answers.size < before;
+		key.hasEnded = key.hasEnded === true || this.#entries.size < before;
 		const kept =
 			shared?.reuse.isFor?.(key.viewer) === true
 				? shared
@@ -103,10 +106,11 @@ export class AnswerCache {
 	}
 
 	#find(key: string, documents: Documents): KeptAnswer | null {
-		const kept = this.#answers.get(key);
-		if (kept === undefined) return null;
-		if (isTrue(kept, documents)) return kept;
-		this.#answers.delete(key);
+		const entry = this.#entries.get(key);
+		if (entry === undefined) return null;
+		entry.wasRead = true;
+		if (isTrue(entry.answer, documents)) return entry.answer;
+		this.#kept?.drop(entry);
 		return null;
 	}
 
@@ -116,9 +120,9 @@ export class AnswerCache {
 			hits: this.#hits,
 			misses: this.#misses,
 			refused: 0,
-			evictions: this.#answers.evictions,
-			entries: this.#answers.size,
-			bytes: this.#answers.weight,
+			evictions: this.#counts.evictions,
+			entries: this.#entries.size,
+			bytes: this.#counts.weight,
 		};
 	}
 
@@ -143,11 +147,24 @@ export class AnswerCache {
 		const { operationName, reuse } = answer;
 		const isPersonal = reuse.isFor === null;
 		if (isPersonal) this.#personal.add(key.request);
-		this.#answers.set(isPersonal ? key.own : key.request, {
+		const name = isPersonal ? key.own : key.request;
+		const former = this.#entries.get(name);
+		if (former !== undefined) this.#kept?.drop(former);
+		const kept = {
 			...answer,
 			operationName: operationName && copyOf(operationName),
 			body: keptBody(answer.body),
-		});
+		};
+		this.#kept?.add(this.#home, name, new AnswerEntry(kept, name));
+	}
+}
+
+class AnswerEntry extends CacheEntry {
+	readonly answer: KeptAnswer;
+
+	constructor(answer: KeptAnswer, key: string) {
+		super(bytesOf(answer, key));
+		this.answer = answer;
 	}
 }
 
@@ -177,5 +194,5 @@ function copyOf(name: string): string {
 /** A compressed form is counted before it exists, and a character of the key as two bytes. */
 function bytesOf({ body: { length }, reuse }: KeptAnswer, key: string): number {
 	const compressed = length < COMPRESSED_BYTES ? 0 : length / COMPRESSION;
-	return ENTRY_BYTES + 2 * key.length + length + compressed + reuse.bytes;
+	return ANSWER_BYTES + 2 * key.length + length + compressed + reuse.bytes;
 }

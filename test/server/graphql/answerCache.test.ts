@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { KeptEntries } from "../../../src/cache/keptEntries.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import {
 	createDocuments,
@@ -54,7 +55,7 @@ const answerTo = ({ revision }: Pick<Documents, "revision">): KeptAnswer => ({
 
 suite("the cache of answers", () => {
 	test("counts requests too, so that long ones do not exceed its size", () => {
-		const cache = new AnswerCache(100_000);
+		const cache = new AnswerCache(new KeptEntries(100_000));
 		const documents = anyDocument();
 		const answer = answerTo(documents);
 		const keys = Array.from({ length: 200 }, (_, n) => {
@@ -69,7 +70,7 @@ suite("the cache of answers", () => {
 	});
 
 	test("gives a shared answer to those whom it is for, and others their own", () => {
-		const cache = new AnswerCache(100_000);
+		const cache = new AnswerCache(new KeptEntries(100_000));
 		const documents = anyDocument();
 		const answerWith = (text: string, isFor: Reuse["isFor"]) => ({
 			...answerTo(documents),
@@ -94,7 +95,7 @@ suite("the cache of answers", () => {
 	});
 
 	test("records once in sixteen what was one viewer's alone the last time", () => {
-		const cache = new AnswerCache(100_000);
+		const cache = new AnswerCache(new KeptEntries(100_000));
 		const documents = anyDocument();
 		const keyOf = (viewer: number) => {
 			const key = cache.keyOf(String(viewer) as Id, false, "{ viewer }");
@@ -136,7 +137,7 @@ suite("the cache of answers", () => {
 		await using toy = await startToy({
 			execute,
 			documents,
-			answerCacheBytes: 1_000_000,
+			answersIn: new KeptEntries(1_000_000),
 		});
 		const query = "query Named { hello }";
 		for (let n = 0; n < 6; n++) await (await toy.post({ query })).text();
@@ -149,7 +150,7 @@ suite("the cache of answers", () => {
 	test("keeps the name of an operation without the text around it", () => {
 		const documents = anyDocument();
 		const bytes = heldBytes(100, () => {
-			const cache = new AnswerCache(100_000);
+			const cache = new AnswerCache(new KeptEntries(100_000));
 			const text = `query TheNameOfAnOperation { ${"x".repeat(20_000)} }`;
 			cache.set(
 				{ viewer: null, request: "POST", own: "anonymous POST" },
@@ -191,7 +192,7 @@ suite("the cache of answers", () => {
 						},
 					};
 				},
-				answerCacheBytes: 1_000_000,
+				answersIn: new KeptEntries(1_000_000),
 			});
 			const ask = async (token?: string) => {
 				const response = await toy.post(
@@ -299,7 +300,7 @@ suite("the cache of answers", () => {
 					return answer;
 				},
 				budget,
-				answerCacheBytes: 1_000_000,
+				answersIn: new KeptEntries(1_000_000),
 			});
 			const ask = async () => (await toy.post({ query: "{ hello }" })).text();
 			for (let n = 0; n < 5; n++) {
