@@ -10,6 +10,7 @@ import type { DeclaredMutation } from "../model/expand/expandMutations.ts";
 import { checkFieldPolicies } from "../model/fieldReaders.ts";
 import { compareLock, EMPTY_LOCK, parseLock } from "../model/lock/lock.ts";
 import { loadModel, type ModelAndSchema } from "../model/read.ts";
+import { referencesNullOnlyOnError } from "../model/semanticNonNull.ts";
 import type { Model } from "../model/types.ts";
 import {
 	declaredMutations,
@@ -40,6 +41,7 @@ export function readApp(app: App): AppModel {
 	const domain = createDomain(model, app);
 	const { rights = {} } = app.policies;
 	checkMutations(mutations, domain, rights, app.resolvers);
+	checkReferences({ model, schema }, domain);
 	const feedModel = readFeed(model, app, domain.createdAtField);
 	const resolvers = new Map([
 		...nodeResolvers().filter(([path]) =>
@@ -115,6 +117,20 @@ function checkMutations(
 				`${name} takes ${type}.${field}, which ${policy === undefined ? "has no validator" : "only operators set"}: add policies.fields.${type}.${field}, or write ${name} by hand in place of @mutations.`,
 			);
 		}
+	}
+}
+
+/** Throws BAD_MODEL for a reference that is said to be null only on an error, and may be hidden while its object is seen. */
+function checkReferences(
+	{ model, schema }: Pick<ModelAndSchema, "model" | "schema">,
+	{ visibility }: Domain,
+): void {
+	for (const { type, field } of referencesNullOnlyOnError(model, schema)) {
+		if (visibility.parentOf(type)?.field === field) continue;
+		throw new CorkboardError(
+			"BAD_MODEL",
+			`${type}.${field} is @semanticNonNull, but a viewer may see a ${type} without it: only the reference that policies.visibility.types.${type}.parent names is never hidden from those who see the ${type}.`,
+		);
 	}
 }
 

@@ -16,6 +16,7 @@ import {
 } from "graphql";
 import type { JsonValue } from "../util/json.ts";
 import { type Problems, tryOrAddProblem } from "./problems.ts";
+import { SEMANTIC_NON_NULL } from "./semanticNonNull.ts";
 import type { Lookup, MappingOrder } from "./types.ts";
 
 /** The definitions that directives.graphql must have: the code reads the arguments as these types. */
@@ -209,7 +210,11 @@ function checkDefinitions(schema: GraphQLSchema, problems: Problems): boolean {
 	}
 	for (const definition of schema.getDirectives()) {
 		const { name, astNode } = definition;
-		if (isSpecifiedDirective(definition) || isStorageDirective(name)) continue;
+		const isKnown =
+			isSpecifiedDirective(definition) ||
+			isStorageDirective(name) ||
+			name === SEMANTIC_NON_NULL;
+		if (isKnown) continue;
 		problems.add(
 			astNode,
 			`the directive @${name} is none of ${Object.keys(STORAGE_DIRECTIVES)

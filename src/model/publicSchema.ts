@@ -5,15 +5,19 @@ import {
 	type DocumentNode,
 	GraphQLSchema,
 	isInterfaceType,
+	isObjectType,
 	isTypeDefinitionNode,
 	Kind,
 	lexicographicSortSchema,
+	parse,
+	print,
 	printSchema,
 	visit,
 } from "graphql";
 import { type Id, unpackId } from "../id/ids.ts";
 import { isStorageDirective } from "./directives.ts";
 import { referencedTypes } from "./expand/referencedTypes.ts";
+import { semanticNonNullOf } from "./semanticNonNull.ts";
 import type { Model } from "./types.ts";
 
 const FULL = "full";
@@ -53,9 +57,28 @@ export function fullSchema(schema: GraphQLSchema): GraphQLSchema {
 	return full instanceof GraphQLSchema ? full : schema;
 }
 
-/** The schema as `schema print --public` shows it: sorted, so that moving a type changes nothing. */
+/**
+ * The schema as `schema print --public` shows it: sorted, so that moving a type changes
+ * nothing, and with `@semanticNonNull`, which introspection cannot show.
+ */
 export function printPublicSchema(schema: GraphQLSchema): string {
-	return `${printSchema(lexicographicSortSchema(schema))}\n`;
+	const text = printSchema(lexicographicSortSchema(schema));
+	let annotated = "";
+	let end = 0;
+	visit(parse(text), {
+		FieldDefinition({ name, loc }, _key, _parent, _path, ancestors) {
+			const type = ancestors.findLast((one) => "kind" in one);
+			if (type?.kind !== Kind.OBJECT_TYPE_DEFINITION || !loc) return;
+			const shown = schema.getType(type.name.value);
+			if (!isObjectType(shown)) return;
+			const field = shown.getFields()[name.value];
+			const directive = semanticNonNullOf(field?.astNode);
+			if (directive === undefined) return;
+			annotated += `${text.slice(end, loc.end)} ${print(directive)}`;
+			end = loc.end;
+		},
+	});
+	return `${annotated}${text.slice(end)}\n`;
 }
 
 function publicPart(document: DocumentNode): DocumentNode {

@@ -29,6 +29,7 @@ import {
 	checkPlace,
 	checkPrefixes,
 	checkResolvers,
+	checkSemanticNonNull,
 	checkSource,
 	readPrefixKeys,
 } from "./validate.ts";
@@ -165,6 +166,7 @@ function buildModel(reading: Reading): Model {
 		checkPageUse(field, pageTypes, problems);
 		checkEdge(field, types, mappings, problems);
 		checkPrefixes(field, role, problems);
+		checkSemanticNonNull(field, types, problems);
 		if (!pageTypes.has(field.owner)) checkNullable(field, types, problems);
 	}
 	const objects: ObjectType[] = [];

@@ -2,6 +2,7 @@ import {
 	type GraphQLOutputType,
 	type GraphQLSchema,
 	getNamedType,
+	getNullableType,
 	isAbstractType,
 	isListType,
 	isNonNullType,
@@ -17,6 +18,7 @@ import {
 } from "./directives.ts";
 import type { Problems } from "./problems.ts";
 import { isInternal } from "./publicSchema.ts";
+import { semanticNonNullLevels } from "./semanticNonNull.ts";
 import type { Mapping } from "./types.ts";
 
 type Types = ReadonlyMap<string, DeclaredType>;
@@ -293,4 +295,36 @@ export function checkPageUse(
 		field.node,
 		`${field.path} returns ${named.name}, which is a part of a page, so it must have @mapping`,
 	);
+}
+
+/** The directive is for objects that are fetched, of which the engine says at each null why it is there. */
+export function checkSemanticNonNull(
+	{ path, node, field }: DeclaredField,
+	types: Types,
+	problems: Problems,
+): void {
+	for (const level of semanticNonNullLevels(field.astNode)) {
+		const position = typeAt(field.type, level);
+		if (
+			position !== null &&
+			!isNonNullType(position) &&
+			types.get(String(position))?.role === "object"
+		) {
+			continue;
+		}
+		problems.add(
+			node,
+			`@semanticNonNull of ${path} must name a nullable position of an object type, got level ${level} of ${field.type}`,
+		);
+	}
+}
+
+/** The type at a level; null if there is no such level. */
+function typeAt(
+	type: GraphQLOutputType,
+	level: number,
+): GraphQLOutputType | null {
+	if (level === 0) return type;
+	const list = getNullableType(type);
+	return level > 0 && isListType(list) ? typeAt(list.ofType, level - 1) : null;
 }

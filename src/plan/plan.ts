@@ -148,6 +148,8 @@ export interface ListShape {
 export interface ObjectShape {
 	readonly kind: "object";
 	readonly nullable: boolean;
+	/** Whether null has an error at its path: the SDL says `@semanticNonNull`. */
+	readonly isNullOnlyOnError: boolean;
 	/** By concrete type. */
 	readonly selections: ReadonlyMap<string, Selection>;
 	/** The only selection, if the field's type is concrete. */

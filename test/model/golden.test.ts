@@ -48,7 +48,14 @@ suite("the public schema", () => {
 		);
 		assert.deepEqual(
 			own.schema.getDirectives().map(({ name }) => name),
-			["include", "skip", "deprecated", "specifiedBy", "oneOf"],
+			[
+				"semanticNonNull",
+				"include",
+				"skip",
+				"deprecated",
+				"specifiedBy",
+				"oneOf",
+			],
 		);
 		for (const name of ["MappingOrder", "LookupFold", "StoredValue"]) {
 			assert.equal(own.schema.getType(name), undefined);

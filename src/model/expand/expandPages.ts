@@ -10,6 +10,7 @@ import {
 	type NamedTypeNode,
 	type NameNode,
 	type ObjectTypeDefinitionNode,
+	parse,
 	parseType,
 	type StringValueNode,
 	type TypeNode,
@@ -128,6 +129,7 @@ function connectionOf({ prefix, node, loc }: Page): ObjectTypeDefinitionNode {
 			"nodes",
 			`[${node}]!`,
 			`The page's ${many}, in order. One whose host does not answer is null, with an error.`,
+			semanticNonNull(1),
 		],
 		[
 			"pageInfo",
@@ -149,6 +151,7 @@ function edgeOf({ prefix, node, loc }: Page): ObjectTypeDefinitionNode {
 			"node",
 			node,
 			`The ${one}; null, with an error, if its host does not answer.`,
+			semanticNonNull(0),
 		],
 		["cursor", "String!", "The cursor of this edge, for `after` and `before`."],
 	]);
@@ -173,8 +176,8 @@ export function complete<
 	};
 }
 
-/** Name, type, description. */
-export type MadeField = readonly [string, string, string];
+/** Name, type, description, and a directive if it has one. */
+export type MadeField = readonly [string, string, string, ConstDirectiveNode?];
 
 export function object(
 	name: string,
@@ -186,16 +189,28 @@ export function object(
 		kind: Kind.OBJECT_TYPE_DEFINITION,
 		name: nameOf(name, loc),
 		description: text(description),
-		fields: fields.map(([field, type, of]) => ({
+		fields: fields.map(([field, type, of, directive]) => ({
 			kind: Kind.FIELD_DEFINITION,
 			name: nameOf(field, loc),
 			description: text(of),
 			type: typeOf(type),
 			arguments: [],
+			...(directive && { directives: [directive] }),
 			...(loc && { loc }),
 		})),
 		...(loc && { loc }),
 	};
+}
+
+function semanticNonNull(level: 0 | 1): ConstDirectiveNode {
+	const text = level === 0 ? "" : `(levels: [${level}])`;
+	const value = parse(`type T { f: T @semanticNonNull${text} }`, {
+		noLocation: true,
+	});
+	const [type] = value.definitions;
+	const field =
+		type?.kind === Kind.OBJECT_TYPE_DEFINITION ? type.fields?.[0] : undefined;
+	return field?.directives?.[0] as ConstDirectiveNode;
 }
 
 export function argument(

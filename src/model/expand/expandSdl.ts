@@ -60,9 +60,34 @@ function withBase(document: DocumentNode): DocumentNode {
 			? complete(definition, whole)
 			: definition;
 	});
-	const used = referencedTypes(written);
-	const lacking = [...base.values()].filter(({ name }) => used.has(name.value));
+	const types = referencedTypes(written);
+	const lacking = BASE.definitions.filter((one) =>
+		isTypeDefinitionNode(one)
+			? base.has(one.name.value) && types.has(one.name.value)
+			: one.kind === Kind.DIRECTIVE_DEFINITION &&
+				isDirectiveLacking(written, one.name.value),
+	);
 	return { ...document, definitions: [...written, ...lacking] };
+}
+
+/** Whether a field has the directive, and the SDL does not define it. */
+function isDirectiveLacking(
+	definitions: readonly DefinitionNode[],
+	name: string,
+): boolean {
+	return (
+		definitions.some(
+			(one) =>
+				"fields" in one &&
+				one.fields?.some(({ directives }) =>
+					directives?.some((directive) => directive.name.value === name),
+				),
+		) &&
+		!definitions.some(
+			(one) =>
+				one.kind === Kind.DIRECTIVE_DEFINITION && one.name.value === name,
+		)
+	);
 }
 
 function isObject(

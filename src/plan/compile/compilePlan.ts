@@ -13,6 +13,7 @@ import {
 } from "graphql";
 import { CorkboardError } from "../../errors.ts";
 import type { Visibility } from "../../graph/domain.ts";
+import { semanticNonNullLevels } from "../../model/semanticNonNull.ts";
 import {
 	type FieldSource,
 	globalListId,
@@ -230,7 +231,11 @@ class PlanCompiler {
 			...enclosing,
 			step: step ?? enclosing.step,
 		});
-		const shape = shapeOf(definition.type, below);
+		const shape = shapeOf(
+			definition.type,
+			below,
+			semanticNonNullLevels(definition.astNode),
+		);
 		const access = this.#accessTo(source, field, shape, step, below.pageFetch);
 		const constantArguments = coerceConstantArguments({
 			definition,

@@ -58,12 +58,17 @@ export const LEAF: Below = {
 	pageFetch: null,
 };
 
-/** The shape of a field's value. */
-export function shapeOf(type: GraphQLOutputType, below: Below): Shape {
+/** The shape of a field's value. `levels` are those at which it is null only together with an error. */
+export function shapeOf(
+	type: GraphQLOutputType,
+	below: Below,
+	levels: readonly number[],
+): Shape {
 	const nullable = !isNonNullType(type);
 	const inner = isNonNullType(type) ? type.ofType : type;
 	if (isListType(inner)) {
-		return { kind: "list", nullable, of: shapeOf(inner.ofType, below) };
+		const inside = levels.map((level) => level - 1);
+		return { kind: "list", nullable, of: shapeOf(inner.ofType, below, inside) };
 	}
 	if (isLeafType(inner)) {
 		return {
@@ -77,5 +82,13 @@ export function shapeOf(type: GraphQLOutputType, below: Below): Shape {
 	const only = isObjectType(inner)
 		? (selections.get(inner.name) as Selection)
 		: null;
-	return { kind: "object", nullable, selections, only, fetch };
+	const isNullOnlyOnError = levels.includes(0);
+	return {
+		kind: "object",
+		nullable,
+		isNullOnlyOnError,
+		selections,
+		only,
+		fetch,
+	};
 }

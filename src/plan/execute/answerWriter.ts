@@ -120,7 +120,7 @@ export class AnswerWriter {
 		value: unknown,
 	): boolean {
 		if (value === null || value === undefined) {
-			return this.#writeNull(field, shape.nullable);
+			return this.#writeNull(field, shape);
 		}
 		if (value instanceof Error) {
 			return this.#raise(field, shape.nullable, value);
@@ -252,12 +252,12 @@ export class AnswerWriter {
 	): boolean {
 		const { nullable, fetch } = shape;
 		if (object instanceof Error) return this.#raise(field, nullable, object);
-		if (!isObject(object)) return this.#writeNull(field, nullable);
+		if (!isObject(object)) return this.#writeNull(field, shape);
 		const error = selectionOf(shape, object)?.error ?? null;
 		if (error !== null) return this.#raise(field, nullable, error);
 		if (fetch !== null && isNode(object)) {
 			// An id of an object of another type names nothing here.
-			return this.#writeNull(field, nullable);
+			return this.#writeNull(field, shape);
 		}
 		const noObject = new CorkboardError(
 			"BAD_DATA",
@@ -285,7 +285,16 @@ export class AnswerWriter {
 		return true;
 	}
 
-	#writeNull(field: PlannedField, nullable: boolean): boolean {
+	#writeNull(field: PlannedField, shape: Shape): boolean {
+		const { nullable } = shape;
+		if (shape.kind === "object" && shape.isNullOnlyOnError) {
+			// Its parent was visible with it: it was hidden or deleted since.
+			const error = new CorkboardError(
+				"UNAVAILABLE",
+				`${field.coordinate} changed while it was read. Try again.`,
+			);
+			return this.#raise(field, nullable, error);
+		}
 		if (nullable) {
 			this.#text += "null";
 			return true;
