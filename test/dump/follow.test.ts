@@ -127,13 +127,13 @@ describe("changes follow --from", () => {
 		await dump("loaded", ...RESTORABLE);
 		await someMore();
 		const copy = new Copy();
-		const start = () =>
+		const start = (more: Readonly<Record<string, string>> = {}) =>
 			startProgram(
 				follow(
 					...["--from", path("loaded")],
 					...["--position-file", POSITION_FILE],
 				),
-				{ env },
+				{ env: { ...env, ...more } },
 			);
 		{
 			await using follower = start();
@@ -157,14 +157,30 @@ describe("changes follow --from", () => {
 		await someMore();
 		await writing.end();
 		await writer.end();
-		await using follower = start();
+		await using follower = start({ CORKBOARD_ADMIN: "127.0.0.1:0" });
 		copyFrom(follower, copy, 0);
+		const [, metrics = ""] = await follower.printed(
+			"err",
+			/(http:\/\/127\.0\.0\.1:\d+\/metrics)/,
+		);
 		await follower.printed("err", /is not read: there is a position already/);
 		const expected = await contentOf(writer.storage, "title");
 		assert.ok(expected.objects.size > 6_000);
 		const isEqual = () =>
 			JSON.stringify(sorted(copy)) === JSON.stringify(sorted(expected));
 		await until("an equal copy", isEqual, 60_000).catch(() => {});
+		let shown = "";
+		const { address } = pair.primary;
+		await until("no lag", async () => {
+			shown = await (await fetch(metrics)).text();
+			return shown.includes(`changes_lag_seconds{host="${address}"} 0\n`);
+		});
+		assert.match(shown, /^corkboard_changes_given_total [1-9]/m);
+		assert.match(
+			shown,
+			/^corkboard_changes_position_timestamp_seconds 1[\d.e+]+$/m,
+		);
+		assert.match(shown, /^corkboard_topology_version 1$/m);
 		follower.send("SIGTERM");
 		assert.equal((await follower.ended).code, 0);
 		assert.deepEqual(copy.faults, []);
