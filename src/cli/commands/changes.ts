@@ -51,6 +51,8 @@ const LEAST_SECRET = 32;
 
 /** A lag that is said, and how often. Milliseconds. */
 const LATE_MS = 10_000;
+/** How often it is looked for. Milliseconds. */
+const WATCH_MS = 1_000;
 
 const follow = command({
 	summary:
@@ -167,14 +169,19 @@ const follow = command({
 			untilNow: given.untilNow,
 		});
 		using _levels = CHANGES_LEVELS.add(() => follower.levels());
+		let saidAt = Number.NEGATIVE_INFINITY;
 		const watch = setInterval(async () => {
-			for (const { host, lagMs } of await follower.levels()) {
-				if (lagMs < LATE_MS) continue;
+			const late = (await follower.levels()).filter(
+				({ lagMs }) => lagMs >= LATE_MS,
+			);
+			if (late.length === 0 || performance.now() - saidAt < LATE_MS) return;
+			saidAt = performance.now();
+			for (const { host, lagMs } of late) {
 				context.stderr(
 					`corkboard: changes of ${host} are given out ${Math.round(lagMs / 1_000)} s late.`,
 				);
 			}
-		}, LATE_MS);
+		}, WATCH_MS);
 		try {
 			await follower.run();
 		} finally {

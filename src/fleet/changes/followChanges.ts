@@ -155,17 +155,19 @@ export class ChangeFollower {
 		return new GtidSet((await Promise.all(sets)).filter(Boolean).join(","));
 	}
 
-	/** How far it is on each server that is read. */
+	/** How far it is on each server that is read. To be asked each second or so: a lag is counted from the answer before at most. */
 	async levels(): Promise<readonly ChangesLevel[]> {
 		const logs = [...this.#running.values()].map(({ log }) => log);
 		return await Promise.all(
 			logs.map(async (log) => {
-				const hasMore = await log
+				const now = Date.now();
+				const isLevel = await log
 					.executed()
-					.then((executed) => !this.#given.contains(new GtidSet(executed)))
+					.then((executed) => this.#given.contains(new GtidSet(executed)))
 					// Nobody knows what a silent server has.
-					.catch(() => true);
-				const lagMs = hasMore ? Math.max(0, Date.now() - log.givenAt) : 0;
+					.catch(() => false);
+				if (isLevel) log.givenUpTo = now;
+				const lagMs = isLevel ? 0 : Math.max(0, now - log.givenUpTo);
 				return { host: log.name, lagMs };
 			}),
 		);
@@ -470,7 +472,7 @@ export class ChangeFollower {
 				this.#takenAt = performance.now();
 			}
 			this.#given = next;
-			log.givenAt = at;
+			log.givenUpTo = at;
 		});
 	}
 

@@ -35,8 +35,8 @@ export class HostLog {
 	readonly #options: HostLogOptions;
 	/** When the last transaction that was read was committed. Milliseconds since 1970. */
 	at = 0;
-	/** When the last one was committed that was given out; at first, when this began. */
-	givenAt = Date.now();
+	/** What was committed before this was given out, as far as is known; at first, when this began. Milliseconds since 1970. */
+	givenUpTo = Date.now();
 	/** When the transaction was committed that waits for another log; null: none does. */
 	waitingAt: number | null = null;
 
