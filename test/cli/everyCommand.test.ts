@@ -361,11 +361,9 @@ describe("every command", () => {
 		for (const [name, args] of Object.entries(WITH_JSON)) {
 			const given = [...name.split(" "), ...args, "--json"];
 			const { code, out, err } = await run(given);
-			assert.deepEqual(
-				{ code, err },
-				{ code: CODES[name] ?? 0, err: "" },
-				name,
-			);
+			assert.equal(code, CODES[name] ?? 0, `${name}: ${err}`);
+			// On stderr is nothing but progress, where a machine is slow, and audit lines.
+			assert.doesNotMatch(err, /^corkboard:/m, name);
 			const shown = SHOWN[name];
 			assert.ok(shown, `docs/reference/commands.json has no JSON of ${name}`);
 			assertSameShape(JSON.parse(out), shown, name);

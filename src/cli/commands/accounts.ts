@@ -20,6 +20,7 @@ import { type Fields, updatedStoredJson } from "../../resolvers/storedJson.ts";
 import { operator } from "../../topology/history.ts";
 import { compact } from "../../util/compact.ts";
 import { formatNumber } from "../../util/format.ts";
+import { codeOfInterrupt, INTERRUPTED } from "../arguments.ts";
 import {
 	argument,
 	command,
@@ -121,6 +122,7 @@ const exportVerb = command({
 	summary:
 		"Writes everything that is stored of a user into a folder: lines of JSON, and a page to read.",
 	arguments: { user: USER, folder: argument("FOLDER") },
+	exitCodes: { 1: "an error", ...INTERRUPTED },
 	details: `FOLDER must be empty or not there yet. It gets data.ndjson and index.html, which only you may read. A run that was ended goes on where it was if you run it again. What the user wrote is exported whatever hides it, and the user's lists as the user sees them; what others did is in their exports. Comments and the like, which no list of the user has, are found by reading all rows of their types: on a large fleet that takes hours. ${DETAILS}`,
 	async run({ user: name, folder }, context) {
 		await using corkboard = await openForCommand(
@@ -130,6 +132,8 @@ const exportVerb = command({
 		);
 		const { app, schema, store } = corkboard;
 		const user = await findUser(corkboard, name);
+		announce(context, "export begun", user);
+		const signal = context.interruptSignal();
 		const progress = createProgressLine(context);
 		const written = await writeExport(
 			{
@@ -141,11 +145,14 @@ const exportVerb = command({
 			user,
 			folder,
 			{
-				signal: context.interruptSignal(),
+				signal,
 				onPage: (of, bytes) =>
 					progress.update(`${of}, ${formatNumber(bytes)} bytes`),
 			},
-		).finally(() => progress.end());
+		)
+			.catch(nullIfInterrupted(signal))
+			.finally(() => progress.end());
+		if (written === null) return interrupted(signal, "export", user);
 		const audit = auditLine("export", user);
 		return {
 			value: { user, ...written, audit },
@@ -172,7 +179,7 @@ const erase = command({
 		yes: YES,
 	},
 	details: `It cannot be undone, but by a backup. Close the account first: for some days it can be opened again, and until then only --now erases it. It reads all rows of the types that belong to users: on a large fleet that takes hours. A run that was ended is finished by running it again, with the id. ${DETAILS}`,
-	exitCodes: { 1: "not confirmed, or an error" },
+	exitCodes: { 1: "not confirmed, or an error", ...INTERRUPTED },
 	async run({ user: name, now, dryRun, yes }, context) {
 		await using corkboard = await openForCommand(
 			context,
@@ -194,13 +201,19 @@ const erase = command({
 		if (!dryRun && !(await isConfirmed(context, { yes }, question))) return 1;
 		// Somebody may have opened it while the question waited.
 		await requireGone();
+		// Before the first change: whoever finds a half of it knows who began it.
+		if (!dryRun) announce(context, "erase begun", user);
+		const signal = context.interruptSignal();
 		const progress = createProgressLine(context);
 		const erased = await eraseUser(store, user, {
-			signal: context.interruptSignal(),
+			signal,
 			forget: corkboard.forget,
 			isDryRun: dryRun,
 			onStep: (step) => progress.update(step),
-		}).finally(() => progress.end());
+		})
+			.catch(nullIfInterrupted(signal))
+			.finally(() => progress.end());
+		if (erased === null) return interrupted(signal, "erase", user);
 		const jobs =
 			queues === null
 				? NO_JOBS
@@ -289,6 +302,34 @@ function closedKey({ type, closedField }: Identity, model: Model) {
 /** Who did what with a person's data, for your log of such requests. */
 function auditLine(action: string, user: Id) {
 	return { at: new Date().toISOString(), action, user, by: operator() };
+}
+
+/** Says what begins, on stderr, as a process that is killed says nothing at its end. */
+function announce(context: CommandContext, action: string, user: Id): void {
+	context.stderr(`audit: ${JSON.stringify(auditLine(action, user))}`);
+}
+
+function nullIfInterrupted(signal: AbortSignal): (thrown: unknown) => null {
+	return (thrown) => {
+		if (signal.aborted) return null;
+		throw thrown;
+	};
+}
+
+function interrupted(
+	signal: AbortSignal,
+	action: "export" | "erase",
+	user: Id,
+): Result {
+	const audit = auditLine(`${action} interrupted`, user);
+	return {
+		lines: [],
+		notes: [
+			`interrupted: run accounts ${action} again with ${user} to finish it`,
+			`audit: ${JSON.stringify(audit)}`,
+		],
+		code: codeOfInterrupt(signal),
+	};
 }
 
 function linkTo(
