@@ -46,7 +46,7 @@ const ACCOUNT: Kind<string> = {
 
 const USER = argument("USER");
 
-const NO_JOBS: ErasedJobs = { deleted: 0, staying: {} };
+const NO_JOBS: ErasedJobs = { deleted: 0, staying: [] };
 
 const DETAILS =
 	"USER is the name of a user, or an id; closed accounts are found too. Stop the server of an embedded data folder first.";
@@ -282,8 +282,8 @@ function stayingLines(
 	{ references }: ErasurePlan,
 	{ staying }: ErasedJobs,
 ): readonly string[] {
-	const queues = Object.entries(staying).map(
-		([queue, some]) => `${formatNumber(some)} in ${queue}`,
+	const queues = staying.map(
+		({ queue, jobs }) => `${formatNumber(jobs)} in ${queue}`,
 	);
 	return compact([
 		references.length > 0 &&

@@ -13,8 +13,11 @@ import {
 export interface ErasedJobs {
 	/** The user's jobs that were deleted, or would be. */
 	readonly deleted: number;
-	/** By queue: jobs that name the user and stay. They are somebody else's, or nobody's, or a worker runs them. */
-	readonly staying: Readonly<Record<string, number>>;
+	/** Jobs that name the user and stay: they are somebody else's, or nobody's, or a worker runs them. */
+	readonly staying: readonly {
+		readonly queue: string;
+		readonly jobs: number;
+	}[];
 }
 
 /**
@@ -28,8 +31,9 @@ export async function eraseJobs(
 	{ isDryRun }: { readonly isDryRun: boolean },
 ): Promise<ErasedJobs> {
 	let deleted = 0;
-	const staying: Record<string, number> = {};
+	const staying: { queue: string; jobs: number }[] = [];
 	for (const { name: queue } of (await listQueues(store)).queues) {
+		let others = 0;
 		const kind = kinds.find((each) => each.queue === queue);
 		for (const state of Object.keys(STATE) as readonly JobState[]) {
 			const own: JobOnShard[] = [];
@@ -43,11 +47,12 @@ export async function eraseJobs(
 				for (const job of page) {
 					const isOwn = kind?.subjectOf(job.body ?? "") === user;
 					if (isOwn && state !== "running") own.push({ ...job, body: null });
-					else staying[queue] = (staying[queue] ?? 0) + 1;
+					else others++;
 				}
 			}
 			deleted += isDryRun ? own.length : await remove(store, queue, own);
 		}
+		if (others > 0) staying.push({ queue, jobs: others });
 	}
 	return { deleted, staying };
 }

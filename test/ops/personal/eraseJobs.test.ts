@@ -48,7 +48,11 @@ describe("the jobs of a user who is erased", () => {
 		const kinds = jobKindsOf(app, null);
 		const expected = {
 			deleted: 2,
-			staying: { archive: 1, feedUser: 1, mail: 2 },
+			staying: [
+				{ queue: "archive", jobs: 1 },
+				{ queue: "feedUser", jobs: 1 },
+				{ queue: "mail", jobs: 2 },
+			],
 		};
 		const erase = (isDryRun: boolean) =>
 			eraseJobs(store, kinds, ada, { isDryRun });
