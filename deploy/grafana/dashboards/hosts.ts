@@ -178,17 +178,27 @@ export const HOSTS: Dashboard = {
 			["max by (operation) (corkboard_move_way_open_seconds)"],
 			{ about: "It ends with the binary log of the new host." },
 		),
-		graph("Dumps: age", "s", [
-			"time() - max by (purpose) (corkboard_dump_finished_timestamp_seconds)",
+		graph("Dumps: age, and how long the last took", "s", [
+			[
+				"time() - max by (purpose) (corkboard_dump_finished_timestamp_seconds)",
+				"{{purpose}} age",
+			],
+			["max by (purpose) (corkboard_dump_seconds)", "{{purpose}} took"],
 		]),
 		graph("Dumps: bytes", "bytes", ["max by (purpose) (corkboard_dump_bytes)"]),
 		graph(
 			"Changes given out late",
 			"s",
-			["max by (instance, host) (corkboard_changes_lag_seconds)"],
+			[
+				"max by (instance, host) (corkboard_changes_lag_seconds)",
+				[
+					"time() - max by (instance) (corkboard_changes_position_timestamp_seconds)",
+					"{{instance}} age of the position",
+				],
+			],
 			{
 				about:
-					"By changes follow: how old the oldest commit may be that was not given out.",
+					"By changes follow: how old the oldest commit may be that was not given out, and when the position was last kept.",
 			},
 		),
 		graph("Changes given out", "ops", [
