@@ -100,6 +100,17 @@ export const SHARD_RANGES: Kind<readonly number[]> = {
 	read: (given) => parseShardRanges(given) ?? undefined,
 };
 
+/** Transactions of MySQL. */
+export const GTIDS: Kind<string> = {
+	name: "SET",
+	expected:
+		"a set of GTIDs such as 3e11fa47-71ca-11e1-9e33-c80aa9429562:4711-4720",
+	read: (given) =>
+		/^[\da-f-]{36}(?::[\w-]+)+(?:,\s*[\da-f-]{36}(?::[\w-]+)+)*$/i.test(given)
+			? given
+			: undefined,
+};
+
 /** A version of the topology. */
 export function version(name = "VERSION"): Kind<number> {
 	return {

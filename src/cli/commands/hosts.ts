@@ -49,7 +49,7 @@ import {
 import { hostsIn, readMap } from "../mapLists.ts";
 import { createProgressLine } from "../progress.ts";
 import { table } from "../table.ts";
-import { integer, present, SHARD_RANGES } from "../values.ts";
+import { GTIDS, integer, present, SHARD_RANGES } from "../values.ts";
 
 const check = command({
 	summary: "Finds everything that would stop an operation on the fleet.",
@@ -275,14 +275,18 @@ const acceptHostLoss = command({
 	arguments: { host: argument("HOST") },
 	options: {
 		dryRun: flag("only show what is lost"),
+		gtids: option(
+			GTIDS,
+			"give up these transactions at most, as --dry-run printed them; if more is lost, nothing is accepted",
+		),
 		yes: YES,
 	},
 	details:
-		"HOST is the primary as the topology names it, host:port. No id that the server before may have given is given again: local ids go on a million further. Nothing that was cached of its shards is read again: their generation is raised. Where the command is ended half-way, operations resume goes on.",
+		"HOST is the primary as the topology names it, host:port. Only what is shown is accepted: if the loss grows meanwhile, nothing is. No id that the server before may have given is given again: local ids go on a million further. Nothing that was cached of its shards is read again: their generation is raised. Where the command is ended half-way, operations resume goes on.",
 	exitCodes: FLEET_CODES,
-	async run({ host, ...given }, context) {
+	async run({ host, gtids = null, ...given }, context) {
 		return withFleet(context, async (fleet) => {
-			const found = await checkAcceptance(fleet, host);
+			const found = await checkAcceptance(fleet, host, gtids);
 			const { faults, notes, hosts, loss, server, recorded } = found;
 			const { from } = hosts;
 			const reasons = [describeAcceptance(found), ...describeWrites(loss)];
@@ -298,7 +302,7 @@ const acceptHostLoss = command({
 					lines: [...reasons, ...notes],
 					question: `Give this up, and write to ${from} again?`,
 				},
-				(onStep) => acceptLoss({ ...fleet, onStep }, host),
+				(onStep) => acceptLoss({ ...fleet, onStep }, host, found),
 			);
 		});
 	},

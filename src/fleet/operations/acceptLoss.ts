@@ -19,12 +19,12 @@ import { requireCurrent } from "../map/publish.ts";
 import { FleetServer } from "../server/fleetServer.ts";
 import { readCounters } from "../server/localIds.ts";
 import { raiseLocalIds, tryRaising } from "../server/raiseLocalIds.ts";
-import { type Loss, measureLoss, whoKnows } from "./loss.ts";
+import { grownBy, type Loss, measureLoss, whoKnows } from "./loss.ts";
 import { beginOperation, type Operation } from "./operations.ts";
 import type { DeadOptions } from "./promoteDead.ts";
 import { type PromotionResult, promotionResult } from "./promotion.ts";
 import { publishMap } from "./publishMap.ts";
-import { type Plan, runSteps } from "./steps.ts";
+import { type GivenUp, type Plan, runSteps } from "./steps.ts";
 
 const ASK_MS = 5_000;
 const AGREE_MS = 5_000;
@@ -43,10 +43,15 @@ interface Found {
 	readonly notes: readonly string[];
 }
 
-/** What is lost behind a name, and everything against accepting it. Changes nothing. Throws UNAVAILABLE where the server does not answer. */
+/**
+ * What is lost behind a name, and everything against accepting it; also that it is
+ * more than `atMost`, a set of GTIDs. Changes nothing. Throws UNAVAILABLE if the
+ * server does not answer.
+ */
 export async function checkAcceptance(
 	options: DeadOptions,
 	host: string,
+	atMost: string | null = null,
 ): Promise<Found> {
 	const { topology } = await requireCurrent(options.store);
 	const hosts = findPrimary(topology, host);
@@ -58,43 +63,66 @@ export async function checkAcceptance(
 			`${hosts.from} does not answer: ${silence}`,
 		);
 	}
-	return await look(options, hosts, server);
+	const found = await look(options, hosts, server);
+	return { ...found, faults: [...found.faults, ...beyond(found, atMost)] };
+}
+
+function beyond(
+	{ hosts: { from }, server, loss }: Found,
+	atMost: string | null,
+): readonly string[] {
+	if (atMost === null) return [];
+	if (loss === NOT_KNOWN) {
+		return [
+			`${server} has no GTIDs: nobody knows whether it lacks more than --gtids names. Leave that away to accept all.`,
+		];
+	}
+	if (new GtidSet(atMost).contains(new GtidSet(loss.gtids))) return [];
+	return [
+		`${from} leads to ${server}, which lacks ${lackOf(loss)}. That is not all in what --gtids names.`,
+	];
 }
 
 /**
  * Accepts that a failover behind a host's name lost what the server before had
  * acknowledged (docs/consistency/topology.md, "A name that leads to another server"):
  * the new server gives no id that the old one may have given, nothing that was
- * cached of its shards is read again, and processes write there again. Throws
- * CONFLICT with everything against it; nothing has changed then.
+ * cached of its shards is read again, and processes write there again. What is
+ * accepted is what was `shown`. Throws CONFLICT with everything against it, also that
+ * the loss has grown since; then nothing is accepted.
  */
 export async function acceptLoss(
 	options: DeadOptions,
 	host: string,
+	shown?: Found,
 ): Promise<PromotionResult> {
-	const { hosts, faults } = await checkAcceptance(options, host);
+	const { hosts, faults, loss, server } =
+		shown ?? (await checkAcceptance(options, host));
+	const { from } = hosts;
 	return beginOperation(
 		options,
-		{ kind: "accept loss", from: hosts.from, to: hosts.from },
+		{ kind: "accept loss", from, to: from, loss },
 		faults,
 		async (operation) => {
-			await using plan = await acceptancePlan(options, operation);
+			await using plan = await acceptancePlan(options, operation, server);
 			return await runSteps(plan);
 		},
 	);
 }
 
-/** Local ids may be raised twice. */
+/** Local ids may be raised twice. `shown`: the server of which the loss was shown; null: that one which processes stopped writing to. */
 export async function acceptancePlan(
 	{ onStep, ...options }: DeadOptions,
 	operation: Operation,
+	shown: string | null = null,
 ): Promise<Plan<PromotionResult>> {
 	const { store, environment, agreeMs = AGREE_MS } = options;
 	const { topology } = await requireCurrent(store);
 	const hosts = findPrimary(topology, operation.record.from);
 	const { from } = hosts;
 	const server = new FleetServer(hosts.fromUrl, environment);
-	let found: Pick<Found, "server" | "loss"> = { server: "", loss: NOT_KNOWN };
+	const accepted = operation.record.loss ?? NOT_KNOWN;
+	let id = "";
 	let agreement: Agreement | null = null;
 	return {
 		operation,
@@ -105,12 +133,17 @@ export async function acceptancePlan(
 				during: ["locked"],
 				changesServers: false,
 				async does() {
-					found = await look(options, hosts, server);
-					const { loss } = found;
-					await operation.save(
-						{ loss },
-						`${found.server} lacks ${lackOf(loss)}`,
-					);
+					const found = await look(options, hosts, server);
+					id = found.server;
+					const isOther = shown !== null && shown !== id;
+					const faults = compact([
+						isOther && `${from} leads to ${id} by now, and not to ${shown}.`,
+						...found.faults,
+					]);
+					if (faults.length > 0) return refused(from, faults.join("\n"));
+					const more = await grownBy(server, found.loss.gtids, accepted);
+					if (more !== "") return refused(from, describeMore(id, more));
+					await operation.save({}, `${id} lacks ${lackOf(accepted)}`);
 					return undefined;
 				},
 			},
@@ -129,14 +162,23 @@ export async function acceptancePlan(
 				during: ["locked"],
 				changesServers: false,
 				async does() {
-					const { server: id, loss } = found;
 					await requireSame(server, hosts, id);
+					const { gtids, transactions } = accepted;
+					const changes = await acceptance(store, from, { server: id, gtids });
+					// Read after the changes: one that is recorded later than this lets the publication fail.
+					const recorded = await recordedLoss(store, from);
+					const more = await grownBy(
+						server,
+						await notYetAccepted(store, from, server, recorded?.missing ?? ""),
+						accepted,
+					);
+					if (more !== "") return refused(from, describeMore(id, more));
 					await publishMap(
 						store,
 						operation,
-						`accept the failover of ${from}; ${loss.transactions} transactions lost`,
+						`accept the failover of ${from}; ${transactions} transactions lost`,
 						(current) => raiseGenerations(current, from),
-						() => acceptance(store, from, { server: id, gtids: loss.gtids }),
+						async () => changes,
 					);
 					return undefined;
 				},
@@ -171,8 +213,7 @@ async function look(
 ): Promise<Found> {
 	const { from } = hosts;
 	const { id, takesWrites, hasGtids } = await server.identity();
-	const recorded =
-		(await readLosses(store)).find(({ host }) => host === from) ?? null;
+	const recorded = await recordedLoss(store, from);
 	const loss = hasGtids
 		? await wholeLoss({ store, askMs }, from, server, recorded)
 		: NOT_KNOWN;
@@ -214,12 +255,41 @@ async function wholeLoss(
 		server,
 		recorded?.missing ?? "",
 	);
-	const before = (await readAccepted(store, host))?.gtids ?? "";
-	const gtids =
-		before === "" ? loss.gtids : await server.subtract(loss.gtids, before);
+	const gtids = await notYetAccepted(store, host, server, loss.gtids);
 	const lost = new GtidSet(gtids);
 	const writes = loss.writes.filter(({ gtid }) => lost.has(gtid));
 	return { ...loss, gtids, transactions: lost.size, writes };
+}
+
+async function notYetAccepted(
+	store: TopologyStore,
+	host: string,
+	server: FleetServer,
+	gtids: string,
+): Promise<string> {
+	const before = (await readAccepted(store, host))?.gtids ?? "";
+	return gtids === "" || before === "" ? gtids : server.subtract(gtids, before);
+}
+
+async function recordedLoss(
+	store: TopologyStore,
+	host: string,
+): Promise<RecordedLoss | null> {
+	return (await readLosses(store)).find((loss) => loss.host === host) ?? null;
+}
+
+function refused(host: string, why: string): GivenUp {
+	return {
+		why: "the loss was not accepted",
+		error: new CorkboardError(
+			"CONFLICT",
+			`${why}\nNothing was accepted. Look again: corkboard hosts accept-loss ${host} --dry-run.`,
+		),
+	};
+}
+
+function describeMore(server: string, more: string): string {
+	return `${server} lacks by now also what was not shown, ${new GtidSet(more).size} transactions: ${more}.`;
 }
 
 async function requireSame(

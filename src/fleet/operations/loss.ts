@@ -74,6 +74,15 @@ function writesOf({ answered }: Answers): readonly LostWrite[] {
 		.slice(-NAMED);
 }
 
+/** What a loss of these GTIDs has beyond one that was accepted, as a set of GTIDs; empty: nothing. */
+export async function grownBy(
+	server: FleetServer,
+	gtids: string,
+	accepted: Pick<Loss, "gtids">,
+): Promise<string> {
+	return gtids === "" ? "" : server.subtract(gtids, accepted.gtids);
+}
+
 /** `as 3 processes know` */
 export function whoKnows({ answered, silent }: Loss, hint = ""): string {
 	const known = `as ${answered} processes know`;

@@ -64,7 +64,7 @@ export interface OperationRecord {
 	readonly holder: string;
 	/** The version that was published; null before. */
 	readonly version: number | null;
-	/** What a promotion of a dead primary's replica loses; null before that is known. */
+	/** What was given up with a dead primary, or behind a host's name; null before that is known. */
 	readonly loss: Loss | null;
 	/** Facts of a move, as `moveFacts.ts` reads them. */
 	readonly move?: unknown;

@@ -34,7 +34,8 @@ type RecordPatch = Partial<
 type AboutOperation = Pick<
 	OperationRecord,
 	"kind" | "from" | "to" | "move" | "alsoLocks"
->;
+> &
+	Partial<Pick<OperationRecord, "loss">>;
 
 /** How often a write is tried that somebody else's signs of life come between. */
 const TRIES = 10;
@@ -71,8 +72,8 @@ export class Operation implements AsyncDisposable {
 		const id = `${about.kind.replace(" --dead", "").replace(" ", "-")}-${day}-${randomBytes(2).toString("hex")}`;
 		const record: OperationRecord = {
 			id,
-			...about,
 			...NEW_RECORD,
+			...about,
 			by: operator(),
 			began: now.toISOString(),
 			holder: holderName(),

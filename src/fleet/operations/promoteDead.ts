@@ -10,7 +10,7 @@ import { liftFences } from "../server/fences.ts";
 import { FleetServer, type ReplicaState } from "../server/fleetServer.ts";
 import { readCounters } from "../server/localIds.ts";
 import { raiseLocalIds, tryRaising } from "../server/raiseLocalIds.ts";
-import { type Loss, measureLoss, whoKnows } from "./loss.ts";
+import { grownBy, type Loss, measureLoss, whoKnows } from "./loss.ts";
 import type { Operation } from "./operations.ts";
 import {
 	beginPromotion,
@@ -374,7 +374,7 @@ async function isAccepted(
 	if (loss.transactions === 0) return true;
 	const before = operation.record.loss;
 	const isKnown =
-		before !== null && (await next.subtract(loss.gtids, before.gtids)) === "";
+		before !== null && (await grownBy(next, loss.gtids, before)) === "";
 	return isKnown || ((await acceptLoss?.(loss)) ?? false);
 }
 

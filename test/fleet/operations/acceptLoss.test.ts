@@ -7,6 +7,7 @@ import {
 	checkAcceptance,
 } from "../../../src/fleet/operations/acceptLoss.ts";
 import { listOperations } from "../../../src/fleet/operations/operations.ts";
+import type { DeadOptions } from "../../../src/fleet/operations/promoteDead.ts";
 import { resumeOperation } from "../../../src/fleet/resumeOperation.ts";
 import { Host } from "../../../src/storage/mysql/driver/host.ts";
 import { MYSQL_LIMITS } from "../../../src/storage/mysql/mysqlStorage.ts";
@@ -21,6 +22,7 @@ import {
 } from "../../../src/topology/guards/losses.ts";
 import { readCurrent } from "../../../src/topology/history.ts";
 import { Membership } from "../../../src/topology/members.ts";
+import type { TopologyStore } from "../../../src/topology/store.ts";
 import { deadlineIn } from "../../../src/util/deadline.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
 import { command } from "../../helpers/runCommand.ts";
@@ -134,6 +136,140 @@ describe("a host that was stopped and is in the map no more", () => {
 		});
 		assert.match(out, /hosts accept-loss 127\.0\.0\.1:\d+ --dry-run/);
 		assert.doesNotMatch(out, /gone/);
+	});
+});
+
+describe("a loss that grew since it was shown", () => {
+	const source = "3e11fa47-71ca-11e1-9e33-c80aa9429562";
+
+	/** Runs `body` with a host that lacks five transactions as processes say. */
+	async function withLoss(
+		body: (fleet: {
+			readonly store: TopologyStore;
+			readonly host: string;
+			readonly options: DeadOptions;
+			/** Processes find that it lacks more. */
+			readonly grow: () => Promise<void>;
+			/** The acceptance of a smaller loss is over, and has changed nothing. */
+			readonly requireNothingAccepted: () => Promise<void>;
+		}) => Promise<void>,
+	): Promise<void> {
+		await using server = await startMysql();
+		using folder = temporaryFolder();
+		const file = join(folder.path, "topology.json");
+		const primary = server.url;
+		const range = [0, 0];
+		writeFileSync(
+			file,
+			JSON.stringify({
+				version: 1,
+				shards: [{ range, primary, open: true }],
+				lookups: [{ range, primary }],
+			}),
+		);
+		await ask(server, "CREATE DATABASE db00000");
+		await using store = openFileStore(file);
+		const host = server.address;
+		const id = await identityOf(server);
+		const record = (missing: string) =>
+			recordLoss(store, host, { host, server: id, missing, at: "" });
+		await record(`${source}:1-5`);
+		await body({
+			store,
+			host,
+			options: { store, environment: {}, askMs: 1_000, agreeMs: 1_000 },
+			grow: () => record(`${source}:1-9`),
+			async requireNothingAccepted() {
+				const [loss] = await readLosses(store);
+				assert.equal(loss?.missing, `${source}:1-9`);
+				assert.equal(await readAccepted(store, host), null);
+				assert.equal((await readCurrent(store))?.topology.version, 1);
+				const records = await listOperations(store);
+				assert.deepEqual(
+					records.map(({ step }) => step),
+					records.map(() => "rolled back"),
+				);
+			},
+		});
+	}
+
+	const refusal = {
+		code: "CONFLICT",
+		message: new RegExp(`lacks by now also .*${source}:6-9`),
+	};
+
+	test("is refused if it grew before the operation began, while it runs, or before it is resumed", async () => {
+		await withLoss(
+			async ({ store, host, options, grow, requireNothingAccepted }) => {
+				const shown = await checkAcceptance(options, host);
+				await grow();
+				await assert.rejects(acceptLoss(options, host, shown), refusal);
+				await requireNothingAccepted();
+
+				const ended = new Error("ended");
+				await assert.rejects(
+					acceptLoss(
+						{
+							...options,
+							onStep: (step) => {
+								if (step === "accepted") throw ended;
+							},
+						},
+						host,
+					),
+					ended,
+				);
+				const accepted = (await listOperations(store)).find(
+					({ step }) => step === "locked",
+				);
+				assert.equal(accepted?.loss?.gtids, `${source}:1-9`);
+				const { version } = await resumeOperation(options, accepted?.id ?? "");
+				assert.equal(version, 2);
+				assert.equal((await readAccepted(store, host))?.gtids, `${source}:1-9`);
+			},
+		);
+		await withLoss(async ({ host, options, grow, requireNothingAccepted }) => {
+			const growing: DeadOptions = {
+				...options,
+				onStep: async (step) => {
+					if (step === "ids raised") await grow();
+				},
+			};
+			await assert.rejects(acceptLoss(growing, host), refusal);
+			await requireNothingAccepted();
+		});
+		await withLoss(
+			async ({ store, host, options, grow, requireNothingAccepted }) => {
+				const ended = new Error("ended");
+				const ending: DeadOptions = {
+					...options,
+					onStep: (step) => {
+						if (step === "accepted") throw ended;
+					},
+				};
+				await assert.rejects(acceptLoss(ending, host), ended);
+				await grow();
+				const [half] = await listOperations(store);
+				await assert.rejects(resumeOperation(options, half?.id ?? ""), refusal);
+				await requireNothingAccepted();
+			},
+		);
+	});
+
+	test("is refused if it is more than --gtids names, and another server if the name leads there", async () => {
+		await withLoss(async ({ host, options }) => {
+			const { faults } = await checkAcceptance(options, host, `${source}:1-4`);
+			assert.match(
+				faults.join(),
+				/5 acknowledged transactions.*not all .*--gtids/,
+			);
+			const same = await checkAcceptance(options, host, `${source}:1-6`);
+			assert.deepEqual(same.faults, []);
+			await assert.rejects(
+				acceptLoss(options, host, { ...same, server: "another" }),
+				{ code: "CONFLICT", message: /leads to .* by now, and not to another/ },
+			);
+		});
 	});
 });
 
