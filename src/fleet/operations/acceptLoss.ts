@@ -8,7 +8,7 @@ import {
 } from "../../topology/guards/losses.ts";
 import type { TopologyStore } from "../../topology/store.ts";
 import { compact } from "../../util/compact.ts";
-import { type Agreement, agreed } from "../map/barrier.ts";
+import type { Agreement } from "../map/barrier.ts";
 import { raiseGenerations } from "../map/edits.ts";
 import {
 	databasesOf,
@@ -20,11 +20,11 @@ import { FleetServer } from "../server/fleetServer.ts";
 import { readCounters } from "../server/localIds.ts";
 import { raiseLocalIds, tryRaising } from "../server/raiseLocalIds.ts";
 import { grownBy, type Loss, measureLoss, whoKnows } from "./loss.ts";
-import { beginOperation, type Operation } from "./operations.ts";
+import type { Operation } from "./operations.ts";
 import type { DeadOptions } from "./promoteDead.ts";
 import { type PromotionResult, promotionResult } from "./promotion.ts";
-import { publishMap } from "./publishMap.ts";
-import { type GivenUp, type Plan, runSteps } from "./steps.ts";
+import { publishMap, untilServed } from "./publishMap.ts";
+import { type GivenUp, type Plan, runOperation } from "./steps.ts";
 
 const ASK_MS = 5_000;
 const AGREE_MS = 5_000;
@@ -99,14 +99,11 @@ export async function acceptLoss(
 	const { hosts, faults, loss, server } =
 		shown ?? (await checkAcceptance(options, host));
 	const { from } = hosts;
-	return beginOperation(
+	return runOperation(
 		options,
 		{ kind: "accept loss", from, to: from, loss },
 		faults,
-		async (operation) => {
-			await using plan = await acceptancePlan(options, operation, server);
-			return await runSteps(plan);
-		},
+		(operation) => acceptancePlan(options, operation, server),
 	);
 }
 
@@ -188,12 +185,7 @@ export async function acceptancePlan(
 				during: ["published"],
 				changesServers: false,
 				async does() {
-					agreement = await agreed(
-						store,
-						operation.record.version as number,
-						agreeMs,
-						{ byTimeMs: 0 },
-					);
+					agreement = await untilServed(store, operation, agreeMs);
 					return undefined;
 				},
 			},

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
-import { type Agreement, agreed } from "../map/barrier.ts";
+import type { Agreement } from "../map/barrier.ts";
 import { withReplica } from "../map/edits.ts";
 import { existing, publish, requireCurrent } from "../map/publish.ts";
 import {
@@ -12,10 +12,10 @@ import { type ClonePlan, clonePreflight } from "../preflight/clonePreflight.ts";
 import { FleetServer } from "../server/fleetServer.ts";
 import { type CloneOptions, cloneServer, stopClone } from "./cloneServer.ts";
 import type { OperationRecord } from "./operationRecord.ts";
-import { beginOperation, type Operation } from "./operations.ts";
+import type { Operation } from "./operations.ts";
 import type { PromoteOptions } from "./promotion.ts";
-import { publishMap } from "./publishMap.ts";
-import { type Plan, runSteps, type Step } from "./steps.ts";
+import { publishMap, untilServed } from "./publishMap.ts";
+import { type Plan, runOperation, type Step } from "./steps.ts";
 
 /**
  * Gives a primary a replica (docs/how-to/replicas.md): MySQL's clone plugin copies the
@@ -74,14 +74,11 @@ export async function addReplica(
 	given: { readonly host: string; readonly of: string },
 ): Promise<ReplicaResult> {
 	const { hosts, faults } = await checkAddReplica(options, given);
-	return beginOperation(
+	return runOperation(
 		options,
 		{ kind: "replica add", from: hosts.primary, to: hosts.replica },
 		faults,
-		async (operation) => {
-			await using plan = await addReplicaPlan(options, operation);
-			return await runSteps(plan);
-		},
+		(operation) => addReplicaPlan(options, operation),
 	);
 }
 
@@ -167,13 +164,7 @@ export async function addReplicaPlan(
 				during: ["published"],
 				changesServers: false,
 				async does() {
-					agreement = await agreed(
-						store,
-						operation.record.version as number,
-						agreeMs,
-						// Nobody is harmed who does not read from it yet.
-						{ byTimeMs: 0 },
-					);
+					agreement = await untilServed(store, operation, agreeMs);
 					return undefined;
 				},
 			},

@@ -2,7 +2,7 @@ import { CorkboardError } from "../../errors.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { TopologyStore } from "../../topology/store.ts";
 import type { Topology } from "../../topology/types.ts";
-import { type Agreement, agreed } from "../map/barrier.ts";
+import type { Agreement } from "../map/barrier.ts";
 import {
 	findPromoted,
 	findPromotion,
@@ -13,9 +13,9 @@ import { existing, publish, requireCurrent } from "../map/publish.ts";
 import { FleetServer } from "../server/fleetServer.ts";
 import type { Loss } from "./loss.ts";
 import type { OperationKind, OperationRecord } from "./operationRecord.ts";
-import { beginOperation, type Operation } from "./operations.ts";
-import { publishMap } from "./publishMap.ts";
-import { type DoneStep, type Plan, runSteps, type Step } from "./steps.ts";
+import type { Operation } from "./operations.ts";
+import { publishMap, untilServed } from "./publishMap.ts";
+import { type DoneStep, type Plan, runOperation, type Step } from "./steps.ts";
 
 /**
  * Makes a replica the primary (docs/how-to/replicas.md): from its record to its end, what
@@ -113,21 +113,12 @@ export async function beginPromotion(
 	},
 ): Promise<PromotionResult> {
 	const { from, to } = hosts;
-	return beginOperation(
+	return runOperation(
 		options,
 		{ kind: way.kind, from, to },
 		faults,
-		(operation) => runPromotion(options, operation, way),
+		(operation) => promotionPlan(options, operation, way),
 	);
-}
-
-async function runPromotion(
-	options: PromoteOptions,
-	operation: Operation,
-	way: PromotionVariant,
-): Promise<PromotionResult> {
-	await using plan = await promotionPlan(options, operation, way);
-	return await runSteps(plan);
 }
 
 /** Throws CONFLICT if the map does not name the hosts as the operation needs them. */
@@ -169,13 +160,7 @@ export async function promotionPlan(
 				async does() {
 					// A promotion that is resumed: the server may have started again since, with a setting that it kept.
 					await next.liftFence();
-					// Without members nobody says so; the fence holds all the same.
-					agreement = await agreed(
-						store,
-						operation.record.version as number,
-						agreeMs,
-						{ byTimeMs: 0 },
-					);
+					agreement = await untilServed(store, operation, agreeMs);
 					return undefined;
 				},
 			},

@@ -1,5 +1,6 @@
 import type { StoreChange, TopologyStore } from "../../topology/store.ts";
 import type { Topology } from "../../topology/types.ts";
+import { type Agreement, agreed } from "../map/barrier.ts";
 import { existing, type Published, publish } from "../map/publish.ts";
 import type { Operation } from "./operations.ts";
 
@@ -31,4 +32,17 @@ export async function publishMap(
 				[...changes, ...(await beside())],
 			),
 	});
+}
+
+/**
+ * Waits until all processes serve the map of an operation, at most `ms`. Without
+ * members it does not wait: nobody is harmed who serves the map before.
+ */
+export async function untilServed(
+	store: TopologyStore,
+	{ record: { id, version } }: Pick<Operation, "record">,
+	ms: number,
+): Promise<Agreement> {
+	if (version === null) throw new TypeError(`${id} has published no version.`);
+	return agreed(store, version, ms, { byTimeMs: 0 });
 }

@@ -15,9 +15,9 @@ import {
 	type ReplicaResult,
 	replicaResult,
 } from "./addReplica.ts";
-import { beginOperation, type Operation } from "./operations.ts";
+import type { Operation } from "./operations.ts";
 import { publishMap } from "./publishMap.ts";
-import { type Plan, runSteps } from "./steps.ts";
+import { type Plan, runOperation } from "./steps.ts";
 
 /** How long a server that may be dead is asked. Milliseconds. */
 const ANSWER_MS = 10_000;
@@ -59,14 +59,11 @@ export async function removeReplica(
 	host: string,
 ): Promise<ReplicaResult> {
 	const { hosts, faults } = await checkRemoveReplica(options, host);
-	return beginOperation(
+	return runOperation(
 		options,
 		{ kind: "replica remove", from: hosts.primary, to: hosts.replica },
 		faults,
-		async (operation) => {
-			await using plan = removeReplicaPlan(options, operation);
-			return await runSteps(plan);
-		},
+		(operation) => removeReplicaPlan(options, operation),
 	);
 }
 

@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import type { OperationStep } from "./operationRecord.ts";
-import { isTakenOver, type Operation } from "./operations.ts";
+import { beginOperation, isTakenOver, type Operation } from "./operations.ts";
 
 /** One step of an operation. It may be done twice: by the process that began it, and by one that resumes. */
 export interface Step {
@@ -54,6 +54,19 @@ export interface Plan<Result> extends AsyncDisposable {
 export interface UndoOptions {
 	/** Whether the operation ends also if something cannot be undone. */
 	readonly isLeaving?: boolean;
+}
+
+/** Begins an operation, and does its steps. Throws CONFLICT with all faults if there are any: nothing has changed then. */
+export async function runOperation<Result>(
+	options: Parameters<typeof beginOperation>[0],
+	about: Parameters<typeof beginOperation>[1],
+	faults: readonly string[],
+	planOf: (operation: Operation) => Plan<Result> | Promise<Plan<Result>>,
+): Promise<Result> {
+	return beginOperation(options, about, faults, async (operation) => {
+		await using plan = await planOf(operation);
+		return await runSteps(plan);
+	});
 }
 
 /** Does the steps of an operation that this process holds, from where its record is. */
