@@ -4,20 +4,14 @@ import { ask } from "../../helpers/mysqlStorage.ts";
 import { runProgram } from "../../helpers/program.ts";
 import { caughtUp } from "../../services/mysql.ts";
 import { judge, percentile, slowest } from "../promote/evidence.ts";
-import { readTitles } from "../promote/load.ts";
+import { type LoadReport, readTitles } from "../promote/load.ts";
 import type { Fenced } from "./fenceWatch.ts";
 import type { MoveFleet } from "./moveFleet.ts";
 import type { Happened } from "./runner.ts";
 
 /** What the load's own list and the servers say in the end. */
-export interface Judgement {
-	readonly reads: number;
-	readonly writes: number;
+export interface Judgement extends LoadReport {
 	readonly acknowledged: number;
-	/** Without those that a busy server refused at once. */
-	readonly failed: number;
-	readonly refused: number;
-	readonly failures: readonly string[];
 	readonly lost: readonly string[];
 	readonly repeated: readonly string[];
 	/** What `verify` said. */
@@ -45,7 +39,7 @@ export async function judgeAll(
 	say: (line: string) => void,
 ): Promise<Judgement> {
 	await load.end();
-	const { acknowledged, failures, reads, writes, failed, refused } = load;
+	const { acknowledged } = load;
 	const found = await readTitles(
 		fleet.clients,
 		acknowledged.map(({ id }) => id),
@@ -67,12 +61,8 @@ export async function judgeAll(
 		}
 	}
 	return {
-		reads,
-		writes,
+		...load.report(),
 		acknowledged: acknowledged.length,
-		failed: failed - refused,
-		refused,
-		failures,
 		...judge(acknowledged, found),
 		verified: verified.code,
 		left,

@@ -4,12 +4,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { askMembers } from "../../../src/topology/asks.ts";
 import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
-import { runProgram, serve } from "../../helpers/program.ts";
+import { runProgram } from "../../helpers/program.ts";
 import { TcpProxy } from "../../helpers/tcpProxy.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { caughtUp, startMysqlPair } from "../../services/mysql.ts";
 import { judge } from "./evidence.ts";
-import { Client, OpenLoad, readTitles, signUp, type Writer } from "./load.ts";
+import { startServers } from "./fleet.ts";
+import { OpenLoad, readTitles } from "./load.ts";
 import type { Options } from "./promoteAttack.ts";
 import { isLossy, type Salvaged, salvageDead } from "./salvageDead.ts";
 
@@ -102,17 +103,12 @@ export async function attackDead(
 	const init = await run("init");
 	if (init.code !== 0) throw new Error(`init failed: ${init.err}`);
 	await caughtUp(pair);
-	const servers = await Promise.all(
-		Array.from({ length: options.servers }, async () =>
-			stack.use(await serve(env)),
-		),
+	const { servers, clients, writers } = await startServers(
+		stack,
+		env,
+		options.servers,
+		WRITERS,
 	);
-	const clients = servers.map(({ url }) => stack.use(new Client(url)));
-	const writers: Writer[] = [];
-	for (let nth = 0; nth < WRITERS; nth++) {
-		const client = clients[nth % clients.length] as Client;
-		writers.push(await signUp(client, `writer_${nth}`));
-	}
 	await caughtUp(pair);
 
 	const load = new OpenLoad({ ...options, clients, writers });

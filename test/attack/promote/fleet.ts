@@ -64,29 +64,36 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 	if (zookeepers.length > 0) await must("map", "publish", file);
 	await must("init");
 	await caughtUp(pair);
-	const servers = await Promise.all(
-		Array.from({ length: options.servers }, async () =>
-			stack.use(await serve(env)),
-		),
-	);
-	const clients = servers.map(({ url }) => stack.use(new Client(url)));
-	const writers: Writer[] = [];
-	for (let nth = 0; nth < WRITERS; nth++) {
-		const client = clients[nth % clients.length] as Client;
-		writers.push(await signUp(client, `promoted_${nth}`));
-	}
+	const served = await startServers(stack, env, options.servers, WRITERS);
 	const owned = stack.move();
 	return {
 		...pair,
-		servers,
-		clients,
-		writers,
+		...served,
 		zookeepers,
 		env,
 		run,
 		startPair: async () => owned.use(await startMysqlPair()),
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
+}
+
+/** Server processes, and users who write there. */
+export async function startServers(
+	stack: AsyncDisposableStack,
+	env: Environment,
+	count: number,
+	writing: number,
+): Promise<Pick<Fleet, "servers" | "clients" | "writers">> {
+	const servers = await Promise.all(
+		Array.from({ length: count }, async () => stack.use(await serve(env))),
+	);
+	const clients = servers.map(({ url }) => stack.use(new Client(url)));
+	const writers: Writer[] = [];
+	for (let nth = 0; nth < writing; nth++) {
+		const client = clients[nth % clients.length] as Client;
+		writers.push(await signUp(client, `writer_${nth}`));
+	}
+	return { servers, clients, writers };
 }
 
 async function startStore(

@@ -101,6 +101,18 @@ export async function signUp(
 	return { token, boardId: created.board.id };
 }
 
+/** What a load came to. */
+export interface LoadReport {
+	readonly reads: number;
+	readonly writes: number;
+	readonly slowestReadMs: number;
+	readonly slowestWriteMs: number;
+	/** Without those that a busy server refused at once, as it promises. */
+	readonly failed: number;
+	readonly refused: number;
+	readonly failures: readonly string[];
+}
+
 /**
  * Reads and writes at fixed rates, whatever the answers take: a server that
  * waits gets as many requests as before, as from clients that know nothing of each other.
@@ -157,6 +169,20 @@ export class OpenLoad {
 			}
 			while (this.reads < seconds * options.reads) this.#start("read");
 		}, TICK_MS);
+	}
+
+	/** What it came to, with what failed besides. */
+	report(besides: readonly string[] = []): LoadReport {
+		const { reads, writes, slowestReadMs, slowestWriteMs, refused } = this;
+		return {
+			reads,
+			writes,
+			slowestReadMs,
+			slowestWriteMs,
+			failed: this.failed - refused + besides.length,
+			refused,
+			failures: [...this.failures, ...besides],
+		};
 	}
 
 	/** Ends it, after the last answer. */

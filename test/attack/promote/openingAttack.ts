@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseStoredId, unpackId } from "../../../src/id/ids.ts";
 import { judge } from "./evidence.ts";
 import { type FleetOptions, startFleet } from "./fleet.ts";
-import { type Client, OpenLoad, readTitles } from "./load.ts";
+import { type Client, type LoadReport, OpenLoad, readTitles } from "./load.ts";
 
 export interface OpeningOptions extends Omit<FleetOptions, "shards"> {
 	/** How many new shards. */
@@ -14,7 +14,7 @@ export interface OpeningOptions extends Omit<FleetOptions, "shards"> {
 	readonly betweenMs: number;
 }
 
-export interface OpeningReport {
+export interface OpeningReport extends LoadReport {
 	/** What `shards open` printed. */
 	readonly opening: string;
 	readonly openingMs: number;
@@ -25,14 +25,6 @@ export interface OpeningReport {
 	readonly followed: number;
 	/** Those and all other reads that gave null for a user or pin that is there. */
 	readonly nulls: number;
-	readonly reads: number;
-	readonly writes: number;
-	readonly slowestReadMs: number;
-	readonly slowestWriteMs: number;
-	/** Without those that a busy server refused at once, as it promises. */
-	readonly failed: number;
-	readonly refused: number;
-	readonly failures: readonly string[];
 	readonly lost: readonly string[];
 	readonly isBroken: boolean;
 }
@@ -108,31 +100,23 @@ export async function attackOpening(
 	await Promise.all(signUps);
 	await load.end();
 
-	const { acknowledged, reads, writes } = load;
+	const { acknowledged } = load;
 	const found = await readTitles(
 		clients,
 		acknowledged.map(({ id }) => id),
 	);
 	const { lost } = judge(acknowledged, found);
-	const all = [...load.failures, ...failures];
-	const { refused } = load;
-	const failed = load.failed - refused + failures.length;
+	const report = load.report(failures);
 	return {
+		...report,
 		opening: ended.out + ended.err,
 		openingMs,
 		users: shards.length,
 		placed: countPlaced(),
 		followed,
 		nulls,
-		reads,
-		writes,
-		slowestReadMs: load.slowestReadMs,
-		slowestWriteMs: load.slowestWriteMs,
-		failed,
-		refused,
-		failures: all,
 		lost,
-		isBroken: failed + nulls + lost.length > 0,
+		isBroken: report.failed + nulls + lost.length > 0,
 	};
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { judge, longestGap, median, slowest } from "./evidence.ts";
 import { type FleetOptions, startFleet } from "./fleet.ts";
-import { OpenLoad, readTitles } from "./load.ts";
+import { type LoadReport, OpenLoad, readTitles } from "./load.ts";
 
 export interface Options extends Omit<FleetOptions, "shards"> {
 	readonly rounds: number;
@@ -34,7 +34,7 @@ export interface Round {
 	readonly error?: string;
 }
 
-export interface Report {
+export interface Report extends LoadReport {
 	readonly options: Options;
 	readonly rounds: readonly Round[];
 	readonly pauseMs: { readonly p50: number; readonly max: number };
@@ -47,15 +47,7 @@ export interface Report {
 	readonly quietGapMs: number;
 	/** The slowest write of that time. */
 	readonly quietWriteMs: number;
-	readonly reads: number;
-	readonly writes: number;
 	readonly acknowledged: number;
-	readonly slowestReadMs: number;
-	readonly slowestWriteMs: number;
-	/** Without those that a busy server refused at once, as it promises. */
-	readonly failed: number;
-	readonly refused: number;
-	readonly failures: readonly string[];
 	readonly lost: readonly string[];
 	readonly repeated: readonly string[];
 	/** Whether a promotion failed, a request did, or an acknowledged write is not there. */
@@ -132,13 +124,13 @@ export async function attackPromotions(
 		};
 	});
 	const { lost, repeated } = judge(acknowledged, found);
-	const { reads, writes, refused, failures } = load;
-	const failed = load.failed - refused;
+	const report = load.report();
 	const agreements = judged.flatMap(({ agreedMs }) => agreedMs ?? []);
 	const slow = judged.map(({ slowestWriteMs }) => slowestWriteMs);
 	const fences = judged.flatMap(({ fenceMs }) => fenceMs ?? []);
 	say(`${Math.round((over - began) / 1_000)} s of promotions`);
 	return {
+		...report,
 		options,
 		rounds: judged,
 		pauseMs: ends(judged.map(({ pauseMs }) => pauseMs)),
@@ -147,19 +139,12 @@ export async function attackPromotions(
 		agreedMs: ends(agreements),
 		quietGapMs: longestGap(acknowledged, over, end - 1_000),
 		quietWriteMs: slowest(acknowledged, over, end),
-		reads,
-		writes,
 		acknowledged: acknowledged.length,
-		slowestReadMs: load.slowestReadMs,
-		slowestWriteMs: load.slowestWriteMs,
-		failed,
-		refused,
-		failures,
 		lost,
 		repeated,
 		isBroken:
 			lost.length + repeated.length > 0 ||
-			(failed > 0 && !options.stop) ||
+			(report.failed > 0 && !options.stop) ||
 			judged.length < options.rounds ||
 			judged.some(({ code }) => !isGood(code, options)),
 	};

@@ -1,3 +1,4 @@
+import type { LoadReport } from "./load.ts";
 import type { NamesRound } from "./namesAttack.ts";
 import type { OpeningReport } from "./openingAttack.ts";
 import type { Report } from "./promoteAttack.ts";
@@ -19,7 +20,7 @@ export function promotionLines(report: Report): readonly string[] {
 				`  ${nth + 1}: ${Math.round(pauseMs)} ms without a write, the slowest ${Math.round(slowestWriteMs)} ms; ${steps}`,
 		),
 		`longest time without an acknowledged write and without a promotion: ${Math.round(report.quietGapMs)} ms; the slowest write then: ${Math.round(report.quietWriteMs)} ms`,
-		`${report.reads} reads (the slowest ${Math.round(report.slowestReadMs)} ms), ${report.writes} writes (${Math.round(report.slowestWriteMs)} ms): ${report.failed} failed, ${report.refused} more were refused at once for load`,
+		loadLine(report),
 		`${report.acknowledged} acknowledged: ${report.lost.length} lost, ${report.repeated.length} ids twice`,
 		...report.failures,
 		...report.rounds.flatMap(({ error }) => error ?? []),
@@ -30,7 +31,7 @@ export function openingLines(report: OpeningReport): readonly string[] {
 	return [
 		report.opening.trim(),
 		`${Math.round(report.openingMs)} ms; ${report.users} users signed up, ${report.placed} of them on new shards; each was read on every server at once`,
-		`${report.reads} reads (the slowest ${Math.round(report.slowestReadMs)} ms), ${report.writes} writes (${Math.round(report.slowestWriteMs)} ms), ${report.followed} reads of new users: ${report.failed} failed, ${report.refused} more were refused at once for load, ${report.nulls} answered null`,
+		`${loadLine(report, `, ${report.followed} reads of new users`)}, ${report.nulls} answered null`,
 		`${report.lost.length} lost`,
 		...report.failures,
 	];
@@ -58,8 +59,15 @@ export function storeLines(report: StoreReport): readonly string[] {
 		),
 		`${report.publications} versions: all servers served one p50 ${Math.round(p50)} ms, at most ${Math.round(max)} ms after it was there`,
 		`${report.kills} publishers killed: ${report.publishedByKilled} had published, ${report.torn.length} versions are half there`,
-		`${report.reads} reads (the slowest ${Math.round(report.slowestReadMs)} ms), ${report.writes} writes (${Math.round(report.slowestWriteMs)} ms): ${report.failed} failed, ${report.refused} more were refused at once for load`,
+		loadLine(report),
 		...report.failures,
 		...report.torn,
 	];
+}
+
+function loadLine(report: LoadReport, more = ""): string {
+	const { reads, writes, failed, refused } = report;
+	const slowestRead = Math.round(report.slowestReadMs);
+	const slowestWrite = Math.round(report.slowestWriteMs);
+	return `${reads} reads (the slowest ${slowestRead} ms), ${writes} writes (${slowestWrite} ms)${more}: ${failed} failed, ${refused} more were refused at once for load`;
 }

@@ -7,7 +7,7 @@ import { startProgram } from "../../helpers/program.ts";
 import type { Server } from "../../services/server.ts";
 import { median } from "./evidence.ts";
 import { type Fleet, startFleet } from "./fleet.ts";
-import { OpenLoad } from "./load.ts";
+import { type LoadReport, OpenLoad } from "./load.ts";
 
 export interface StoreAttackOptions {
 	/** A second, over all servers. */
@@ -21,7 +21,7 @@ export interface StoreAttackOptions {
 	readonly betweenMs: number;
 }
 
-export interface StoreReport {
+export interface StoreReport extends LoadReport {
 	/** One for each time that ZooKeeper servers were stopped or killed. */
 	readonly faults: readonly {
 		readonly fault: string;
@@ -36,14 +36,6 @@ export interface StoreReport {
 	readonly publishedByKilled: number;
 	/** Versions without an entry in the history, and entries without their version. */
 	readonly torn: readonly string[];
-	readonly reads: number;
-	readonly writes: number;
-	readonly slowestReadMs: number;
-	readonly slowestWriteMs: number;
-	/** Without those that a busy server refused at once, as it promises. */
-	readonly failed: number;
-	readonly refused: number;
-	readonly failures: readonly string[];
 	readonly isBroken: boolean;
 }
 
@@ -163,23 +155,16 @@ export async function attackStore(
 	}
 	await untilListed(store, options.servers);
 	await load.end();
-	const { refused } = load;
-	const failed = load.failed - refused + failures.length;
+	const report = load.report(failures);
 	return {
+		...report,
 		faults,
 		adoptedMs: { p50: median(adopted), max },
 		publications: PUBLICATIONS,
 		kills: options.kills,
 		publishedByKilled,
 		torn,
-		reads: load.reads,
-		writes: load.writes,
-		slowestReadMs: load.slowestReadMs,
-		slowestWriteMs: load.slowestWriteMs,
-		failed,
-		refused,
-		failures: [...load.failures, ...failures],
-		isBroken: failed + torn.length > 0,
+		isBroken: report.failed + torn.length > 0,
 	};
 }
 
