@@ -27,7 +27,7 @@ describe("one pin that many like and unlike at once", () => {
 		fleet = await startFleet();
 		// Hundreds of writes to one list take as long as the machine needs: this is
 		// about counts, not about time.
-		const limits = { writeMs: 60_000 };
+		const limits = { writeMs: 60_000, rowsMs: 60_000 };
 		processes = [
 			await openProcess(fleet.addresses, { limits }),
 			await openProcess(fleet.addresses, { limits }),

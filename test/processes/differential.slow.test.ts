@@ -35,7 +35,7 @@ describe("random valid operations on a fleet with all cache layers", () => {
 	before(async () => {
 		fleet = await startFleet({ mysql: 2 });
 		// No response is late on a busy machine.
-		const limits = { readMs: 60_000, writeMs: 60_000 };
+		const limits = { readMs: 60_000, writeMs: 60_000, rowsMs: 60_000 };
 		processes = [
 			await openProcess(fleet.addresses, { channel: true, limits }),
 			await openProcess(fleet.addresses, { cacheBytes: 0, limits }),

@@ -30,7 +30,7 @@ describe("verify on MySQL", () => {
 	let pin: Id;
 	before(async () => {
 		fleet = await startFleet({ mysql: 2 });
-		const limits = { writeMs: 60_000, readMs: 60_000 };
+		const limits = { writeMs: 60_000, rowsMs: 60_000, readMs: 60_000 };
 		const open = () => openProcess(fleet.addresses, { limits });
 		processes = [await open(), await open()];
 		reader = await open();

@@ -311,6 +311,8 @@ describe("a writer that does not get to the end of its write", () => {
 		readMs: number,
 	): Promise<boolean> {
 		await using writer = await openProcess(behind(link.port), {
+			// The server ends the transaction 8 s after its last statement: COMMIT has to arrive before.
+			limits: { writeMs: 2_500 },
 			overrides: naive
 				? {
 						// Deletes the keys after a failure as after a success.

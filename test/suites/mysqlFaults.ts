@@ -20,6 +20,7 @@ import {
 	user,
 } from "../helpers/storageModel.ts";
 import { codes, create, listOf, toggle } from "../helpers/storing.ts";
+import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { timed } from "../helpers/timing.ts";
 import { until } from "../helpers/until.ts";
 import { recordWriteTrace } from "../helpers/writeTrace.ts";
@@ -68,7 +69,7 @@ export function mysqlFaultsSuite(
 		test("callers that wait for a locked list time out, and leave a connection for other writes", async () => {
 			await using opened = await open();
 			await using storage = await openMysql(server.url, {
-				limits: { writeMs: 3_000, connections: 2 },
+				limits: { rowsMs: 3_000, writeMs: 3_000, connections: 2 },
 			});
 			const { promise: released, resolve: release } =
 				Promise.withResolvers<void>();
@@ -157,6 +158,120 @@ export function mysqlFaultsSuite(
 			});
 			assert.equal(times, 2);
 			assert.deepEqual(await storage.read("objects", [pin(1)]), ["{}"]);
+		});
+
+		test("waits for a COMMIT that takes longer than a tombstone lasts, and calls beforeCommit again and again meanwhile", async () => {
+			await using opened = await open();
+			await using proxy = await TcpProxy.to(server.port);
+			await using storage = await openMysql(through(server, proxy), {
+				limits: { writeMs: 60_000 },
+			});
+			await create(storage, 0, "Pin", {});
+			let times = 0;
+			const creating = storage.transact({
+				shard: 0,
+				creates: [{ type: "Pin", data: {} }],
+				decide: () => {
+					// What is sent from now on is COMMIT, with the last writes.
+					proxy.hold();
+					return { result: null };
+				},
+				async beforeCommit() {
+					times += 1;
+				},
+			});
+			// Each call is half a second after the one before: a tombstone lasts for 2 s.
+			await until("beforeCommit is called again", () => times > 5);
+			proxy.release();
+			await creating;
+			assert.deepEqual(await opened.storage.read("objects", [pin(2)]), ["{}"]);
+		});
+
+		test("objects that are created in a list while the host is slow share transactions, and one of them that throws disturbs no other", async () => {
+			await using opened = await open();
+			await using proxy = await TcpProxy.to(server.port);
+			await using storage = await openMysql(through(server, proxy), {
+				limits: { rowsMs: 60_000, writeMs: 60_000 },
+			});
+			const own = { mapping: MAPPINGS.placePin, from: board(1) };
+			const more = { mapping: MAPPINGS.commentPin, from: pin(1) };
+			const createIn = (n: number, thrown?: Error) => {
+				const trace = recordWriteTrace();
+				const creating = storage.transact(
+					{
+						shard: 0,
+						lists: [own, more],
+						creates: [{ type: "Pin", data: { n } }],
+						decide({ created, lists: [list] }) {
+							if (thrown !== undefined) throw thrown;
+							const [id = pin(0)] = created;
+							const sequence = (list?.lastSequence ?? 0) + 1;
+							return {
+								result: id,
+								edges: [
+									{ ...own, to: id, sequence, state: PRESENT, version: 1 },
+								],
+							};
+						},
+					},
+					trace,
+				);
+				return { creating, trace };
+			};
+			// Both lists have rows, and a connection is open.
+			await createIn(0).creating;
+			proxy.hold();
+			const first = createIn(1);
+			await until("the first is on its way", () => proxy.held > 0);
+			const others = [2, 3, 4, 5, 6, 7, 8, 9].map((n) => createIn(n));
+			proxy.release();
+			const made = await Promise.all(
+				[first, ...others].map(({ creating }) => creating),
+			);
+			const { tos, count } = await listOf(
+				opened.storage,
+				own.mapping,
+				own.from,
+			);
+			assert.equal(count, 10);
+			const ids = made.map(({ result }) => result);
+			assert.deepEqual(tos.toSorted().slice(1), ids.toSorted());
+			assert.deepEqual(
+				others.map(({ trace }) => trace.others),
+				others.map(() => [7]),
+			);
+
+			proxy.hold();
+			const again = createIn(10);
+			await until("the first is on its way", () => proxy.held > 0);
+			const settled = Promise.allSettled([
+				again.creating,
+				createIn(11).creating,
+				createIn(12, new RangeError("no")).creating,
+				createIn(13).creating,
+			]);
+			proxy.release();
+			const kinds = (await settled).map((one) =>
+				one.status === "fulfilled" ? "made" : one.reason.name,
+			);
+			assert.deepEqual(kinds, ["made", "made", "RangeError", "made"]);
+			const after = await listOf(opened.storage, own.mapping, own.from);
+			assert.equal(after.count, 13);
+		});
+
+		test("a host that takes two and a half seconds for each answer makes a write slow, and does not fail it", async () => {
+			await using _opened = await open();
+			await using proxy = await TcpProxy.to(server.port);
+			await using storage = await openMysql(through(server, proxy));
+			await create(storage, 0, "Pin", {});
+			proxy.delayMs = 2_500;
+			const { result } = await storage.transact({
+				shard: 0,
+				creates: [{ type: "Pin", data: {} }],
+				decide: () => ({ result: "made" }),
+				beforeCommit: async () => {},
+			});
+			assert.equal(result, "made");
 		});
 
 		test("reports UNAVAILABLE for a COMMIT without a response; the transaction may be committed", async () => {
@@ -533,7 +648,7 @@ function codesOf(
 	);
 }
 
-function through(server: Server, proxy: BreakableProxy): string {
+function through(server: Server, proxy: { readonly port: number }): string {
 	return server.url.replace(`:${server.port}`, `:${proxy.port}`);
 }
 

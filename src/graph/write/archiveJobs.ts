@@ -23,9 +23,10 @@ export const ARCHIVE_ATTEMPTS = 30;
 const IDS_PER_JOB = 100;
 /**
  * Writes that began before the object was gone have ended by then, so that they
- * add nothing behind the job's back: a transaction has 5 s, its delivery 2 s.
+ * add nothing behind the job's back: a transaction waits for 10 s for its rows and
+ * runs for 7 s, and its delivery takes 2 s.
  */
-export const SETTLED_MS = 10_000;
+export const SETTLED_MS = 20_000;
 
 /** The lists that an object of this type leaves behind, those of its parts first. */
 export function listsLeftBy(

@@ -61,8 +61,10 @@ const MAX_KEYS: Readonly<Record<CommonKind | "entries", number>> = {
 };
 
 export interface MysqlLimits extends HostLimits {
-	/** Time for a transaction, with all its waits and retries. Milliseconds. */
+	/** Time for a transaction once it has its rows, with all retries: less than `silenceMs`. Milliseconds. */
 	readonly writeMs: number;
+	/** How long a transaction waits in this process for its rows: as long as a request takes. Milliseconds. */
+	readonly rowsMs: number;
 	/** Most transactions of this process that wait for their lists. */
 	readonly maxQueued: number;
 	/** While a transaction runs on a host, those that come wait for its end, at most so long, and go together then. Milliseconds. */
@@ -74,7 +76,8 @@ export const MYSQL_LIMITS: MysqlLimits = {
 	maxWaiting: 1_000,
 	connectMs: 4_000,
 	readMs: 10_000,
-	writeMs: 5_000,
+	writeMs: 7_000,
+	rowsMs: 10_000,
 	silenceMs: 8_000,
 	maxQueued: 10_000,
 	gatherMs: 10,

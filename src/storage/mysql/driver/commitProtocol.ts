@@ -41,6 +41,7 @@ export type CommitDecision<T> =
 			readonly value: T;
 			/** False to roll back. */
 			readonly commit: boolean;
+			/** By when COMMIT has to be sent. */
 			readonly commitBy?: number;
 	  }
 	| {
@@ -51,14 +52,18 @@ export type CommitDecision<T> =
 			readonly commit: true;
 			/** Names of what is written, for `AcknowledgedCommit`. */
 			readonly wrote?: () => readonly string[];
-			/** By when COMMIT has to be answered; the transaction's own deadline holds too. */
+			/** By when COMMIT has to be sent; the transaction's own deadline holds too. */
 			readonly commitBy?: number;
+			/** Called again and again while COMMIT is awaited: what is to hold until then lasts for 2 s. It must not reject. */
+			readonly whileCommitting?: () => Promise<void>;
 	  };
 
 /** A process that was paused for longer reads its sockets before it sends COMMIT: the server may have ended the transaction. */
 const PAUSED_MS = 250;
 
 const ROLLBACK_MS = 1_000;
+/** How often `whileCommitting` is called. Milliseconds. */
+const WHILE_COMMITTING_MS = 500;
 
 const COMMIT: Sql = { name: "commit", text: "COMMIT", values: [] };
 const ROLLBACK: Sql = { name: "rollback", text: "ROLLBACK", values: [] };
@@ -116,8 +121,7 @@ export class CommitProtocol {
 			throw thrown;
 		}
 		const { commitBy = Number.POSITIVE_INFINITY } = verdict;
-		const deadline = { until: Math.min(options.deadline.until, commitBy) };
-		if (performance.now() >= deadline.until) {
+		if (performance.now() >= Math.min(options.deadline.until, commitBy)) {
 			// COMMIT was not sent, so nothing was done.
 			await this.rollBack(connection, options);
 			throw this.#failure("timeout", "No time is left for COMMIT.");
@@ -127,7 +131,7 @@ export class CommitProtocol {
 			throw this.#failure("connectionLost", "The connection has ended.");
 		}
 		if (!("last" in verdict)) {
-			await this.#commit(connection, [], { ...options, deadline });
+			await this.#commit(connection, [], options);
 			return verdict.value;
 		}
 		const results: Result[] = [];
@@ -142,14 +146,14 @@ export class CommitProtocol {
 			await this.rollBack(connection, options);
 			throw thrown;
 		}
-		results.push(
-			...(await this.#commit(
-				connection,
-				last,
-				{ ...options, deadline },
-				verdict.wrote,
-			)),
-		);
+		const { whileCommitting, wrote } = verdict;
+		const timer =
+			whileCommitting && setInterval(whileCommitting, WHILE_COMMITTING_MS);
+		try {
+			results.push(...(await this.#commit(connection, last, options, wrote)));
+		} finally {
+			clearInterval(timer);
+		}
 		return verdict.valueOf(results);
 	}
 

@@ -1,7 +1,7 @@
 import type { Model } from "../../../model/types.ts";
 import type { RetryReason, WriteTrace } from "../../../trace.ts";
 import { Batcher } from "../../../util/batcher.ts";
-import type { Deadline } from "../../../util/deadline.ts";
+import { type Deadline, earlierOf } from "../../../util/deadline.ts";
 import { SeenTexts } from "../../../util/seenTexts.ts";
 import { publishRetry } from "../../diagnostics.ts";
 import type { Transaction } from "../../rows.ts";
@@ -24,7 +24,15 @@ import { runTransactionGroup } from "./transaction.ts";
 /** A transaction that was asked for. */
 export interface HostTransaction extends ShardTransaction<Shard> {
 	readonly trace: WriteTrace | undefined;
+	/** With all its waits. */
 	readonly limit: Deadline;
+}
+
+export interface HostTransactionLimits {
+	/** Time for a database transaction, with all retries. Milliseconds. */
+	readonly writeMs: number;
+	/** How long transactions wait for one that runs. Milliseconds. */
+	readonly gatherMs: number;
 }
 
 /** Transactions that share a row, in their order. */
@@ -67,9 +75,15 @@ export class HostTransactions {
 	readonly #waiting: Batcher<Waiting>;
 	/** By row, until when. On the clock of `performance.now()`. */
 	readonly #contended = new Map<string, number>();
+	readonly #writeMs: number;
 
-	constructor(host: Host, model: Model, gatherMs: number) {
+	constructor(
+		host: Host,
+		model: Model,
+		{ writeMs, gatherMs }: HostTransactionLimits,
+	) {
 		this.#host = host;
+		this.#writeMs = writeMs;
 		const known = new SeenTexts(KNOWN_LISTS);
 		this.#context = { dialect: MYSQL, model, known };
 		this.#waiting = new Batcher({
@@ -169,7 +183,7 @@ export class HostTransactions {
 		const outcomes = await this.#host.transaction<GroupOutcomes | null>(
 			{
 				shard: (queued[0] as HostTransaction).shard.number,
-				deadline: latest(queued),
+				deadline: earlierOf(latest(queued), this.#writeMs),
 				trace: mergeTraces(queued.flatMap(({ trace }) => trace ?? [])),
 				requests: queued.length,
 				decides: true,
@@ -245,7 +259,7 @@ const OF_ALL: ReadonlySet<FailureKind> = new Set<FailureKind>([
 	"unsupported",
 ]);
 
-/** A group has the deadline of its last transaction, at most one transaction's time later than its own. */
+/** A group may take as long as its last transaction. */
 function latest(queued: Unit): Deadline {
 	return { until: Math.max(...queued.map(({ limit }) => limit.until)) };
 }

@@ -16,28 +16,27 @@ import type {
 import type { Result } from "../driver/mysql2Connection.ts";
 import type { Shard } from "../shards.ts";
 
-/** Time for `beforeCommit` and COMMIT together, in milliseconds: less than the life of a tombstone (docs/consistency.md, 3. Caches). */
+/** After `beforeCommit` was called COMMIT is sent within so many milliseconds: less than the life of a tombstone (docs/consistency.md, 3. Caches). */
 const COMMIT_MS = 1_000;
-/** Where the changes and `beforeCommit` took longer, it is called again after them, so that COMMIT has its time. */
+/** If the changes and `beforeCommit` took longer, it is called again after them, so that COMMIT has its time. */
 const HOOKS_AGAIN_MS = COMMIT_MS / 4;
 
 /**
- * Whether a transaction can wait in a group for the row that they share: it does
- * nothing before `decide` that would have to be undone if `decide` throws, and all
- * its reads can be updated with the writes of those before it. One list, or else
- * one object, is what the group shares.
+ * Whether a transaction can wait in a group for the row that they share: all its
+ * reads can be updated with the writes of those before it. One list, or else one
+ * object, is what the group shares; of those that create objects, also several
+ * lists, because a new object is in as many as it has parents.
  */
 export function isGroupable({
+	beside,
 	lists = [],
 	objects = [],
 	creates = [],
 	neighbors = [],
 }: Transaction<unknown>): boolean {
-	return (
-		creates.length === 0 &&
-		neighbors.length === 0 &&
-		(lists.length === 1 || (lists.length === 0 && objects.length === 1))
-	);
+	if (beside !== undefined || neighbors.length > 0) return false;
+	if (creates.length > 0) return lists.length > 0;
+	return lists.length === 1 || (lists.length === 0 && objects.length === 1);
 }
 
 /** Runs transactions of one host as one: each batch of statements is one round trip, the last one with COMMIT. */
@@ -83,7 +82,10 @@ export async function runTransactionGroup(
 		},
 		commit: true,
 		wrote: decision.wrote,
-		...(hooks.length > 0 && { commitBy: began + COMMIT_MS }),
+		...(hooks.length > 0 && {
+			commitBy: began + COMMIT_MS,
+			whileCommitting: runHooks,
+		}),
 	};
 }
 

@@ -11,12 +11,21 @@ import { StorageFailure, toStorageError } from "../../storageFailure.ts";
 import { checkTransaction } from "../../transactionRules.ts";
 import type { Host } from "../driver/host.ts";
 import type { Shard } from "../shards.ts";
-import { type HostTransaction, HostTransactions } from "./hostTransactions.ts";
+import {
+	type HostTransaction,
+	type HostTransactionLimits,
+	HostTransactions,
+} from "./hostTransactions.ts";
 import { LockQueue } from "./lockQueue.ts";
 import { isGroupable } from "./transaction.ts";
 
 /** Most transactions of one list, or of one object, that run as one database transaction. */
 const MAX_TOGETHER = 200;
+
+interface TransactionLimits extends HostTransactionLimits {
+	/** How long a transaction waits for its rows. Milliseconds. */
+	readonly rowsMs: number;
+}
 
 interface QueuedTransaction extends HostTransaction {
 	readonly rows: readonly string[];
@@ -31,22 +40,16 @@ interface QueuedTransaction extends HostTransaction {
 /** All transactions of this process. Those that lock the same list or object wait for each other here, without a connection. */
 export class TransactionQueue {
 	readonly #model: Model;
-	readonly #writeMs: number;
-	readonly #gatherMs: number;
+	readonly #limits: TransactionLimits;
 	readonly #queue: LockQueue<QueuedTransaction>;
 	readonly #byHost = new Map<Host, HostTransactions>();
 
 	constructor(
 		model: Model,
-		limits: {
-			readonly writeMs: number;
-			readonly maxQueued: number;
-			readonly gatherMs: number;
-		},
+		limits: TransactionLimits & { readonly maxQueued: number },
 	) {
 		this.#model = model;
-		this.#writeMs = limits.writeMs;
-		this.#gatherMs = limits.gatherMs;
+		this.#limits = limits;
 		this.#queue = new LockQueue({
 			run: (queued) => this.#run(queued),
 			maxTogether: MAX_TOGETHER,
@@ -76,6 +79,7 @@ export class TransactionQueue {
 			typeNamed(this.#model, type);
 		}
 		const rows = lockedRows(transaction);
+		const { rowsMs, writeMs } = this.#limits;
 		const result = await new Promise<TransactionOutcome>((done) => {
 			const one: QueuedTransaction = {
 				shard,
@@ -83,7 +87,7 @@ export class TransactionQueue {
 				transaction,
 				trace,
 				rows,
-				limit: deadlineIn(this.#writeMs),
+				limit: deadlineIn(rowsMs + writeMs),
 				done,
 				timer: undefined,
 				hasStarted: false,
@@ -100,7 +104,7 @@ export class TransactionQueue {
 							"The rows of the transaction did not come free in time.",
 						),
 					});
-				}, this.#writeMs);
+				}, rowsMs);
 			}
 		});
 		if ("thrown" in result) throw result.thrown;
@@ -110,7 +114,7 @@ export class TransactionQueue {
 	#transactionsOf(host: Host): HostTransactions {
 		let transactions = this.#byHost.get(host);
 		if (transactions === undefined) {
-			transactions = new HostTransactions(host, this.#model, this.#gatherMs);
+			transactions = new HostTransactions(host, this.#model, this.#limits);
 			this.#byHost.set(host, transactions);
 		}
 		return transactions;
