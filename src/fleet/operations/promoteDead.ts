@@ -138,21 +138,41 @@ export async function checkDeadPromotion(
 	const isAnythingKnown =
 		executed !== "" ||
 		answered.some(({ answer }) => answer.acknowledged !== "");
-	const stopped = receiverStopped(hosts, replica, isAnythingKnown);
-	if (!isAnythingKnown && !force) faults.push(...stopped);
-	return { hosts, evidence, faults, notes: [...trial.notes, ...stopped], loss };
+	const unknown = unknownLack(
+		hosts,
+		await missedWrites(hosts, next, replica),
+		isAnythingKnown,
+	);
+	if (!isAnythingKnown && !force) faults.push(...unknown);
+	return { hosts, evidence, faults, notes: [...trial.notes, ...unknown], loss };
 }
 
-/** A replica that stopped receiving long before its primary died: who knows what it lacks may be gone by now. */
-function receiverStopped(
+/** Why a replica may lack more than its own state shows; null: nothing says so. */
+async function missedWrites(
 	{ from, to }: PromotionHosts,
+	next: FleetServer,
 	replica: ReplicaState | null,
+): Promise<string | null> {
+	if (replica === null) return null;
+	if (replica.isReceiverStopped) {
+		const error = replica.error === "" ? "" : ` (${replica.error})`;
+		return `${to} had stopped receiving from ${from}${error}, nobody knows when`;
+	}
+	const has = [await next.executed(), await next.received()].join(",");
+	// A primary has written; one that only passes on what others wrote has not.
+	if (has.toLowerCase().includes(replica.sourceUuid.toLowerCase())) return null;
+	return `${to} follows another server than ${from}, which has written nothing itself (${replica.sourceUuid}), and may not have passed on all`;
+}
+
+/** Who knows what such a replica lacks may be gone by now. */
+function unknownLack(
+	{ from, to }: PromotionHosts,
+	missed: string | null,
 	isAnythingKnown: boolean,
 ): readonly string[] {
-	if (replica?.isReceiverStopped !== true) return [];
-	const error = replica.error === "" ? "" : ` (${replica.error})`;
+	if (missed === null) return [];
 	return [
-		`${to} had stopped receiving from ${from}${error}, nobody knows when: ${
+		`${missed}: ${
 			isAnythingKnown
 				? "what only processes that have ended were acknowledged since is lost, and not stated"
 				: `no process says what ${from} acknowledged, so what ${to} lacks is not known. With --force it is promoted all the same`
