@@ -10,7 +10,7 @@ import {
 	compareObjects,
 	type ObjectComparison,
 } from "../../ops/migrate/compareObjects.ts";
-import { partsOf } from "../../ops/migrate/missing.ts";
+import { partsOfKey } from "../../ops/migrate/keys.ts";
 import { scaffold as scaffoldOf } from "../../ops/migrate/scaffold.ts";
 import { openSource } from "../../ops/migrate/sources/openSource.ts";
 import { isWhole, readMigrationState } from "../../ops/migrate/state.ts";
@@ -275,7 +275,7 @@ const show = command({
 				`KEY must be a type of the mapping and a key, such as ${types[0]?.name}:1, got ${JSON.stringify(key)}.`,
 			);
 		}
-		const rows = await source.rowsOf(plan, [partsOf(plan, key)]);
+		const rows = await source.rowsOf(plan, [partsOfKey(plan.key, key)]);
 		const line = rows.flatMap((row) => plan.lineOf(row) ?? [])[0] ?? {
 			key,
 			isDeleted: true,

@@ -38,8 +38,8 @@ export interface ImportOptions {
 	readonly retryAfterMs?: readonly number[];
 	/** Called before each of those pauses. */
 	readonly onRetry?: (error: CorkboardError, afterMs: number) => void;
-	/** In the order of the lines. */
-	readonly onBadLine?: (line: number, reason: string) => void;
+	/** In the order of the lines. `missing` is the key that no line before has, if that is why. */
+	readonly onBadLine?: (line: number, reason: string, missing?: string) => void;
 	/** Called after each batch is written: what was written so far. It stays, whatever becomes of the import. */
 	readonly onBatch?: (report: ImportReport) => void;
 	/** How many lines of this source earlier imports have read: the numbers of the lines go on from there (default 0). */
@@ -155,7 +155,9 @@ export async function importLines(
 			total.pending += pending;
 		});
 		delivery.catch(() => {});
-		for (const { number, reason } of done.bad) onBadLine?.(number, reason);
+		for (const { number, reason, missing } of done.bad) {
+			onBadLine?.(number, reason, missing);
+		}
 		if (strict && done.bad.length > 0) {
 			return { ...(await report("stopped")), lines: done.bad[0]?.number ?? 0 };
 		}

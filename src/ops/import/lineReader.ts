@@ -50,6 +50,8 @@ export interface BadLine {
 	readonly kind: "bad";
 	readonly number: number;
 	readonly reason: string;
+	/** The key of the object that the line refers to and no line before it has, if that is why. */
+	readonly missing?: string;
 }
 
 /** Characters of an import key. Keys are stored in lookup rows. */

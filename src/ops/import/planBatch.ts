@@ -63,6 +63,17 @@ export interface BatchPlan {
 	readonly existing: number;
 }
 
+/** Why a line is bad. */
+interface Refusal {
+	readonly reason: string;
+	/** The key that no line has had yet, if that is why. */
+	readonly missing?: string;
+}
+
+function isRefusal(found: Target | Refusal): found is Refusal {
+	return typeof found === "object" && "reason" in found;
+}
+
 function targetOf(
 	references: readonly ResolvedReference[],
 	wanted: Reference | null,
@@ -121,9 +132,9 @@ export function planBatch(
 	for (const line of lines) {
 		if (line.kind === "bad") bad.push(line);
 		else {
-			const reason = planner.plan(line);
-			if (reason !== null) {
-				bad.push({ kind: "bad", number: line.number, reason });
+			const refusal = planner.plan(line);
+			if (refusal !== null) {
+				bad.push({ kind: "bad", number: line.number, ...refusal });
 			}
 		}
 		if (strict && bad.length > 0) break;
@@ -158,51 +169,48 @@ class BatchPlanner {
 	}
 
 	/** Returns what is wrong with the line, or null. */
-	plan(line: EdgeLine | ObjectLine): string | null {
+	plan(line: EdgeLine | ObjectLine): Refusal | null {
 		return line.kind === "edge" ? this.#planEdge(line) : this.#planObject(line);
 	}
 
-	#planEdge({ number, mapping, isDeleted, at, ...line }: EdgeLine) {
+	#planEdge({
+		number,
+		mapping,
+		isDeleted,
+		at,
+		...line
+	}: EdgeLine): Refusal | null {
 		const from = this.#target("from", line.from, mapping.from as string);
 		const to = this.#target("to", line.to, mapping.to);
-		const absent = [from, to].find((end) => Array.isArray(end));
-		if (absent !== undefined) {
-			if (!isDeleted) return absent[0] as string;
-			// An edge of an object that was never created.
-			this.existing++;
+		if (!isRefusal(from) && !isRefusal(to)) {
+			this.edges.push({ number, mapping, isDeleted, at, from, to });
 			return null;
 		}
-		this.edges.push({
-			number,
-			mapping,
-			isDeleted,
-			at,
-			from: from as Target,
-			to: to as Target,
-		});
-		return null;
+		// An edge of an object that was never created.
+		if (isDeleted) return this.#leave();
+		return isRefusal(from) ? from : (to as Refusal);
 	}
 
-	#planObject(line: ObjectLine): string | null {
+	#planObject(line: ObjectLine): Refusal | null {
 		const { key, type } = line;
 		const there = this.#find(key);
 		if (there !== undefined) {
 			const got = this.#typeName(there);
 			if (got !== type.name) {
-				return `The key ${excerpt(key)} is that of a ${got}.`;
+				return { reason: `The key ${excerpt(key)} is that of a ${got}.` };
 			}
 			return typeof there === "string"
 				? this.#planKnown(line, there)
 				: this.#leave();
 		}
 		if (line.isDeleted) return this.#leave();
-		const references: ResolvedReference[] | string = this.#references(line);
-		if (typeof references === "string") return references;
+		const references = this.#references(line);
+		if (!Array.isArray(references)) return references;
 		const names = naturalKeys(line).map((name) => naturalKeyText(name));
 		if (
 			names.some((name) => this.#known.taken.has(name) || this.#taken.has(name))
 		) {
-			return nameTakenReason(line);
+			return { reason: nameTakenReason(line) };
 		}
 		for (const name of names) this.#taken.add(name);
 		const levels = references.map(({ target }) =>
@@ -218,14 +226,14 @@ class BatchPlanner {
 		return null;
 	}
 
-	#planKnown(line: ObjectLine, id: Id): string | null {
+	#planKnown(line: ObjectLine, id: Id): Refusal | null {
 		const token = this.#known.tokens.get(line.key) ?? "";
 		const isSame = line.isDeleted
 			? readToken(token).rev === DELETED
 			: line.rev === null || readToken(token).rev === line.rev;
 		if (isSame) return this.#leave();
 		const references = line.isDeleted ? [] : this.#references(line);
-		if (typeof references === "string") return references;
+		if (!Array.isArray(references)) return references;
 		// If two lines are about one object, the later one counts.
 		if (this.changed.has(line.key)) this.existing++;
 		this.changed.set(line.key, { line, id, token, references });
@@ -233,15 +241,15 @@ class BatchPlanner {
 	}
 
 	/** Or what is wrong with one of them. */
-	#references(line: ObjectLine): ResolvedReference[] | string {
+	#references(line: ObjectLine): ResolvedReference[] | Refusal {
 		const references: ResolvedReference[] = [];
 		for (const { reference, key } of line.references) {
 			const found = this.#target(reference.field, key, reference.target);
-			if (Array.isArray(found)) return found[0] as string;
+			if (isRefusal(found)) return found;
 			references.push({ reference, target: found });
 		}
 		const stray = this.#strayProblem(line, references);
-		if (stray !== null) return stray;
+		if (stray !== null) return { reason: stray };
 		this.#inherit(line, references);
 		return references;
 	}
@@ -250,17 +258,19 @@ class BatchPlanner {
 		return this.#known.ids.get(key) ?? this.made.get(key);
 	}
 
-	#target(field: string, key: string, type: string): Target | string[] {
+	#target(field: string, key: string, type: string): Target | Refusal {
 		const found = this.#find(key);
 		if (found === undefined) {
-			return [`${field}: no line before this one has the key ${excerpt(key)}.`];
+			return {
+				reason: `${field}: no line before this one has the key ${excerpt(key)}.`,
+				missing: key,
+			};
 		}
 		const got = this.#typeName(found);
-		return got === type
-			? found
-			: [
-					`${field} must be the key of a ${type}, got ${excerpt(key)}, a ${got}.`,
-				];
+		if (got === type) return found;
+		return {
+			reason: `${field} must be the key of a ${type}, got ${excerpt(key)}, a ${got}.`,
+		};
 	}
 
 	#typeName(found: Target): string {

@@ -4,6 +4,7 @@ import {
 	readFileSync,
 	writeFileSync,
 } from "node:fs";
+import { nameOfKey } from "./keys.ts";
 
 /** A row that is not bad any more. */
 export interface GoodRow {
@@ -15,6 +16,8 @@ export interface GoodRow {
 export interface BadRow {
 	readonly key: string;
 	readonly reason: string;
+	/** The key of the object that it refers to and that is not here, if that is why. */
+	readonly missing?: string;
 }
 
 /** Beside the mapping, as `NAME.bad.ndjson`: those of the last full pass and of passes since. */
@@ -28,7 +31,7 @@ export class BadRows {
 	/** Forgets the rows of these types and edges. */
 	clear(names: readonly string[]): void {
 		const kept = this.read().filter(
-			({ key }) => !names.includes(/^[^ :]*/.exec(key)?.[0] ?? ""),
+			({ key }) => !names.includes(nameOfKey(key)),
 		);
 		writeFileSync(this.#file, "");
 		this.add(kept);

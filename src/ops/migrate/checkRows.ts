@@ -5,7 +5,7 @@ import { naturalKeys, naturalKeyText } from "../import/existingData.ts";
 import { createLineReader } from "../import/lineReader.ts";
 import { nameTakenReason } from "../import/planBatch.ts";
 import { type BadGroup, type BadRow, groupByReason } from "./badRows.ts";
-import { partsOf } from "./missing.ts";
+import { partsOfKey } from "./keys.ts";
 import type { TablePlan } from "./plan.ts";
 import type { Source } from "./sources/source.ts";
 
@@ -101,7 +101,7 @@ async function keysThere(
 		if (plan.kind === "edge") continue;
 		const own = new Set(keys.filter((key) => key.startsWith(`${plan.name}:`)));
 		if (own.size === 0) continue;
-		const parts = [...own].map((key) => partsOf(plan, key));
+		const parts = [...own].map((key) => partsOfKey(plan.key, key));
 		for (const row of await source.rowsOf(plan, parts)) {
 			const line = plan.lineOf(row);
 			if (line !== null && !line.isDeleted) there.add(line.key);

@@ -8,7 +8,7 @@ import type { LineReader } from "../import/lineReader.ts";
 import { isOfImport } from "../import/numbering.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import { compareObjects } from "./compareObjects.ts";
-import { partsOf } from "./missing.ts";
+import { partsOfKey } from "./keys.ts";
 import type { TablePlan } from "./plan.ts";
 import type { Source } from "./sources/source.ts";
 
@@ -137,7 +137,7 @@ async function compareLists(
 }> {
 	const rows = await source.rowsOf(
 		{ ...list, key: list.fromColumns },
-		keys.map((key) => partsOf(plan, key)),
+		keys.map((key) => partsOfKey(plan.key, key)),
 	);
 	/** The times of all rows that make an edge, by both of its ends. */
 	const there = new Map<string, Map<string, (number | null)[]>>();

@@ -1,9 +1,7 @@
+import { endsOfKey, type Parts, partsOfKey } from "./keys.ts";
 import type { Row } from "./mapping.ts";
-import type { RowLine, TablePlan } from "./plan.ts";
+import { goneEdge, type RowLine, type TablePlan } from "./plan.ts";
 import type { Source } from "./sources/source.ts";
-
-/** The values of some columns, as texts. */
-export type Parts = readonly string[];
 
 /** An edge that a row makes, or made. */
 export interface RowEdge {
@@ -18,6 +16,18 @@ export function edgeOfRow(plan: TablePlan, row: Row): RowEdge | null {
 	const gone = plan.goneLine(row);
 	const ends = partsOfRow([...plan.fromColumns, ...plan.toColumns], row);
 	return gone === null || ends === null ? null : { gone, ends };
+}
+
+/** The edge that has this key; null for another text. */
+export function edgeOfKey(plan: TablePlan, key: string): RowEdge | null {
+	const found = endsOfKey(plan.mapping?.to ?? "", key);
+	if (found === null) return null;
+	const [from, to] = found;
+	const ends = [
+		...partsOfKey(plan.fromColumns, from),
+		...partsOfKey(plan.toColumns, to),
+	];
+	return { ends, gone: goneEdge(plan.name, from, to) };
 }
 
 /** Null if one of the columns is not there. */

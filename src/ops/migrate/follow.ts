@@ -43,8 +43,67 @@ export interface FollowProgress {
  * other connections see it. So rows are read a moment after the log has named them.
  */
 const SETTLE_MS = 1_000;
-/** How often a row that was refused is tried again while the log goes on. */
+/** How often a row that was refused is tried again at once: the name that it wants may become free in the same moment. */
 const TRIES = 3;
+
+/** The rows that were refused, and what they wait for. The file of bad rows has the same, so another run knows them too. */
+class Refusals {
+	readonly #rows = new Map<string, BadRow>();
+	/** By the key of an object that is not here: the rows that refer to it. */
+	readonly #waiting = new Map<string, Set<string>>();
+	readonly #tries = new Map<string, number>();
+
+	constructor(rows: readonly BadRow[]) {
+		for (const row of rows) {
+			this.add(row);
+			// An earlier run has tried it.
+			this.#tries.set(row.key, TRIES);
+		}
+	}
+
+	keys(): Iterable<string> {
+		return this.#rows.keys();
+	}
+
+	has(key: string): boolean {
+		return this.#rows.has(key);
+	}
+
+	/** Returns whether to try the row again at once. */
+	add(row: BadRow): boolean {
+		const { key, missing } = row;
+		this.#unlist(key);
+		this.#rows.set(key, row);
+		if (missing !== undefined) {
+			const waiting = this.#waiting.get(missing) ?? new Set();
+			this.#waiting.set(missing, waiting.add(key));
+			return false;
+		}
+		const tries = this.#tries.get(key) ?? 0;
+		this.#tries.set(key, tries + 1);
+		return tries < TRIES;
+	}
+
+	/** The row is not bad any more. Returns whether it was. */
+	delete(key: string): boolean {
+		this.#unlist(key);
+		this.#tries.delete(key);
+		return this.#rows.delete(key);
+	}
+
+	/** The rows that refer to this object. */
+	waitingFor(missing: string): readonly string[] {
+		return [...(this.#waiting.get(missing) ?? [])];
+	}
+
+	#unlist(key: string): void {
+		const missing = this.#rows.get(key)?.missing;
+		if (missing === undefined) return;
+		const waiting = this.#waiting.get(missing);
+		waiting?.delete(key);
+		if (waiting?.size === 0) this.#waiting.delete(missing);
+	}
+}
 
 /**
  * Brings over what changes in the old database, until it is stopped. Its log says
@@ -65,9 +124,10 @@ export async function follow(
 	const began = base?.began ?? now();
 	const sum = { rows: 0, made: 0, changed: 0, deleted: 0 };
 	const more = { unchanged: 0, bad: 0, newerHere: 0 };
-	const knownBad = new Set(badRows.read().map(({ key }) => key));
-	const tries = new Map<string, number>();
+	const refusals = new Refusals(badRows.read());
 	let touched = new TouchedRows(plans);
+	// What they lack may have come while nobody followed.
+	for (const key of refusals.keys()) touched.addKey(key);
 	let position = start;
 	let savedAt = Number.NEGATIVE_INFINITY;
 
@@ -96,31 +156,28 @@ export async function follow(
 
 	async function write(some: TouchedRows): Promise<void> {
 		const lines = await some.lines(options.source);
-		const refused = new Map<string, string>();
+		const refused = new Map<string, BadRow>();
 		const done = await importLines(store, texts(lines), {
 			...options.writing,
 			fields: options.fields,
-			onBadLine(line, reason) {
+			onBadLine(line, reason, missing) {
 				const key = lines[line - 1]?.key;
-				if (key !== undefined) refused.set(key, reason);
+				if (key === undefined) return;
+				refused.set(key, { key, reason, ...(missing && { missing }) });
 			},
 		});
 		const reasons: (BadRow | GoodRow)[] = [];
-		for (const { key } of lines) {
-			const reason = refused.get(key) ?? null;
-			if (reason !== null) reasons.push({ key, reason });
-			else if (knownBad.delete(key)) reasons.push({ key, reason });
-			const nth = (tries.get(key) ?? 0) + 1;
-			if (reason === null || nth > TRIES) tries.delete(key);
-			else {
-				tries.set(key, nth);
-				// What it refers to may come next.
-				touched.addAgain(some, key);
+		for (const { key, isDeleted } of lines) {
+			const bad = refused.get(key);
+			if (bad !== undefined) {
+				reasons.push(bad);
+				if (!refusals.has(key)) more.bad++;
+				if (refusals.add(bad)) touched.addKey(key);
+				continue;
 			}
-			if (reason !== null) {
-				if (nth === 1) more.bad++;
-				knownBad.add(key);
-			}
+			if (refusals.delete(key)) reasons.push({ key, reason: null });
+			if (isDeleted) continue;
+			for (const waiting of refusals.waitingFor(key)) touched.addKey(waiting);
 		}
 		badRows.add(reasons);
 		sum.rows += lines.length;

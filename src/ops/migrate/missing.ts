@@ -6,7 +6,8 @@ import { PRESENT } from "../../storage/rows.ts";
 import { formatNumber } from "../../util/format.ts";
 import { DELETED, readToken } from "../import/revision.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
-import { edgeKey, type RowLine, type TablePlan } from "./plan.ts";
+import { edgeKey, nameOfKey, partsOfKey } from "./keys.ts";
+import type { RowLine, TablePlan } from "./plan.ts";
 import type { Source } from "./sources/source.ts";
 
 export interface MissingLine {
@@ -59,7 +60,7 @@ export async function findMissing(
 			const keys = new Map<TablePlan, string[]>();
 			for (const { name, key, id, token } of rows) {
 				if (name !== IMPORT_LOOKUP) continue;
-				const type = key.slice(0, Math.max(0, key.indexOf(":")));
+				const type = nameOfKey(key);
 				const plan = objects.find(({ name }) => name === type);
 				if (plan === undefined) continue;
 				keysById.set(id, key);
@@ -115,15 +116,9 @@ async function keysThere(
 ): Promise<ReadonlySet<string>> {
 	const rows = await source.rowsOf(
 		plan,
-		keys.map((key) => partsOf(plan, key)),
+		keys.map((key) => partsOfKey(plan.key, key)),
 	);
 	return new Set(rows.flatMap((row) => plan.lineOf(row)?.key ?? []));
-}
-
-/** The values of the key's columns in `Photo:8123`. */
-export function partsOf({ name, key }: TablePlan, text: string): string[] {
-	const rest = text.slice(name.length + 1);
-	return key.length === 1 ? [rest] : rest.split(":");
 }
 
 async function edgesThere(plan: TablePlan, source: Source): Promise<SeenEdges> {

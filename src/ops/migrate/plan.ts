@@ -7,6 +7,7 @@ import type { JsonValue } from "../../util/json.ts";
 import { didYouMean } from "../../util/nearest.ts";
 import { reasonOf } from "../../util/reasonOf.ts";
 import type { UnreadLine } from "../import/readBatches.ts";
+import { edgeKey } from "./keys.ts";
 import {
 	type Conversion,
 	type EdgeMapping,
@@ -224,8 +225,7 @@ function edgePlan(edge: Mapping, mapping: EdgeMapping): TablePlan {
 		goneLine(row) {
 			const [from, to] = [mapping.from.read(row), mapping.to.read(row)];
 			if (typeof from !== "string" || typeof to !== "string") return null;
-			const line = { edge: edge.name, from, to, deleted: true };
-			return { key: edgeKey(edge.name, from, to), isDeleted: true, line };
+			return goneEdge(edge.name, from, to);
 		},
 		lineOf(row) {
 			if (mapping.only?.(row) === false) return null;
@@ -249,8 +249,10 @@ function edgePlan(edge: Mapping, mapping: EdgeMapping): TablePlan {
 	};
 }
 
-export function edgeKey(name: string, from: string, to: string): string {
-	return `${name} ${from} ${to}`;
+/** The line that deletes an edge. */
+export function goneEdge(name: string, from: string, to: string): RowLine {
+	const line = { edge: name, from, to, deleted: true };
+	return { key: edgeKey(name, from, to), isDeleted: true, line };
 }
 
 /** Lists know no times before 1970. */

@@ -194,8 +194,9 @@ export async function runPass(
 		importLines(store, source, {
 			fields: options.fields,
 			...options.writing,
-			onBadLine(line, reason) {
-				reportedBad.push({ key: window.get(line)?.key ?? "", reason });
+			onBadLine(line, reason, missing) {
+				const key = window.get(line)?.key ?? "";
+				reportedBad.push({ key, reason, ...(missing && { missing }) });
 			},
 			...more,
 		});

@@ -1,10 +1,11 @@
 import {
 	currentEdges,
+	edgeOfKey,
 	edgeOfRow,
-	type Parts,
 	partsOfRow,
 	type RowEdge,
 } from "./edgeRows.ts";
+import { nameOfKey, type Parts, partsOfKey } from "./keys.ts";
 import type { Row } from "./mapping.ts";
 import type { RowLine, TablePlan } from "./plan.ts";
 import type { RowImage } from "./sources/log.ts";
@@ -43,22 +44,16 @@ export class TouchedRows {
 		}
 	}
 
-	/** What made this line, as others have it. */
-	addAgain(others: TouchedRows, key: string): void {
-		for (const [plan, { rows, edges }] of others.#touched) {
-			const own = this.#of(plan);
-			const edge = edges.get(key);
-			if (edge !== undefined) own.edges.set(key, edge);
-			const row = rows.get(key);
-			if (row !== undefined) own.rows.set(key, row);
-			for (const [name, parts] of plan.kind === "edge" ? rows : []) {
-				if (others.#made.get(name) === key) own.rows.set(name, parts);
-			}
+	/** What has this key: `Photo:8123`, or an edge with both ends. */
+	addKey(key: string): void {
+		const plan = this.#plans.find(({ name }) => name === nameOfKey(key));
+		if (plan?.kind === "object") {
+			this.#of(plan).rows.set(key, partsOfKey(plan.key, key));
+		} else if (plan !== undefined) {
+			const edge = edgeOfKey(plan, key);
+			if (edge !== null) this.#of(plan).edges.set(key, edge);
 		}
 	}
-
-	/** The lines that rows of edges made, by the key of the row. */
-	readonly #made = new Map<string, string>();
 
 	/** The lines of an import that do it: what refers to others after them, what is gone last. */
 	async lines(source: Source): Promise<readonly RowLine[]> {
@@ -80,7 +75,6 @@ export class TouchedRows {
 					if (made !== null) edges.set(made.gone.key, made);
 				} else if (!seen.has(line.key)) {
 					seen.add(line.key);
-					this.#made.set(rowKey(plan, row), line.key);
 					lines.push(line);
 				}
 			};

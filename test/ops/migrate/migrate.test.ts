@@ -6,6 +6,7 @@ import { after, before, describe, it } from "node:test";
 import { openCorkboard } from "../../../src/app/openCorkboard.ts";
 import type { PassReport } from "../../../src/ops/migrate/state.ts";
 import { graphInKeys, sqlOn } from "../../helpers/importing.ts";
+import { startProgram } from "../../helpers/program.ts";
 import { command, runHere } from "../../helpers/runCommand.ts";
 import { until } from "../../helpers/until.ts";
 import { startMysql } from "../../services/mysql.ts";
@@ -119,12 +120,36 @@ for (const [name, start, openOld] of OLD) {
 			};
 		}
 
-		const fact = (part: string) =>
-			graphInKeys(data).filter((each) => each.includes(part));
+		/** Follows until the graph has this, and then is interrupted. */
+		async function following(
+			mapping: string,
+			data: string,
+			expected: string,
+			isThere: () => boolean,
+			...statements: readonly string[]
+		) {
+			process.env.OLD_DATABASE = old.url;
+			const stop = new AbortController();
+			const run = command(["migrate", "run", mapping, "--follow"], {
+				env: { CORKBOARD_DATA: data },
+				open: openCorkboard,
+				interruptSignal: () => stop.signal,
+			});
+			await old.run(...statements);
+			await Promise.race([
+				until(expected, isThere),
+				run.then(({ err }) => assert.fail(err)),
+			]).finally(() => stop.abort("SIGINT"));
+			const { code, err } = await run;
+			assert.equal(code, 130, err);
+		}
+
+		const fact = (part: string, folder = data) =>
+			graphInKeys(folder).filter((each) => each.includes(part));
 
 		/** From whom to whom edges are there, in the order of the table. */
-		const edges = (list: string) =>
-			fact(`${list} `)
+		const edges = (list: string, folder = data) =>
+			fact(`${list} `, folder)
 				.map((each) => each.split(" "))
 				.filter(([, , , , state]) => state === "0");
 
@@ -284,12 +309,7 @@ for (const [name, start, openOld] of OLD) {
 			const deletedBy = async (...args: readonly string[]) =>
 				(await passOf(pairs, run, args)).counts.deleted;
 			const here = () =>
-				graphInKeys(own)
-					.map((each) => each.split(" "))
-					.filter(([table, , , , state]) =>
-						state === "0" ? table === "user_follows_users" : false,
-					)
-					.map(([, from, to]) => `${from} ${to}`);
+				edges("user_follows_users", own).map(([, from, to]) => `${from} ${to}`);
 			await old.run(
 				"CREATE TABLE people (id INT PRIMARY KEY, login VARCHAR(20))",
 				"CREATE TABLE pairs (id INT PRIMARY KEY, follower_id INT, followed_id INT, deleted_at TIMESTAMP NULL, updated_at TIMESTAMP NULL)",
@@ -316,6 +336,54 @@ for (const [name, start, openOld] of OLD) {
 			);
 			assert.equal(await deletedBy(), 1);
 			assert.deepEqual(here(), []);
+		});
+
+		it("takes a refused row over when what it refers to comes, also after the runner was killed", async () => {
+			const pairs = join(folder, "pairs.ts");
+			const own = join(folder, "pairs");
+			const env = { CORKBOARD_DATA: own, OLD_DATABASE: old.url };
+			if (name === "PostgreSQL") {
+				await old.run(
+					"CREATE PUBLICATION corkboard_pairs FOR TABLE people, pairs",
+				);
+			}
+			const state = () =>
+				JSON.parse(readFileSync(join(folder, "pairs.state.json"), "utf8"));
+			await using runner = startProgram(["migrate", "run", pairs, "--follow"], {
+				env,
+			});
+			await until("the log is followed", () =>
+				state().passes.some(({ kind }: PassReport) => kind === "follow"),
+			);
+			await old.run(
+				"INSERT INTO pairs VALUES (6, 1, 4, NULL, NULL), (7, 4, 5, NULL, NULL)",
+			);
+			const bad = () => readFileSync(join(folder, "pairs.bad.ndjson"), "utf8");
+			await until("both rows are refused", () =>
+				["followUser User:1 User:4", "followUser User:4 User:5"].every((key) =>
+					bad().includes(key),
+				),
+			);
+			runner.send("SIGKILL");
+			await runner.ended;
+			const passes = state().passes.length;
+			await following(
+				pairs,
+				own,
+				"the first follow",
+				() => edges("user_follows_users", own).length === 1,
+				"INSERT INTO people VALUES (4, 'dot')",
+			);
+			await following(
+				pairs,
+				own,
+				"both follows",
+				() => edges("user_follows_users", own).length === 2,
+				"INSERT INTO people VALUES (5, 'eve')",
+			);
+			assert.equal(state().passes.length, passes);
+			const { out } = await migrate("bad", pairs, "--json");
+			assert.deepEqual(JSON.parse(out), []);
 			await old.run("DROP TABLE pairs", "DROP TABLE people");
 		});
 
@@ -327,28 +395,7 @@ for (const [name, start, openOld] of OLD) {
 				assert.match(err, /Rows that are deleted from likes/);
 				await old.run(...statements, "ALTER TABLE likes REPLICA IDENTITY FULL");
 			}
-			/** Follows until the graph has this. */
-			async function following(
-				expected: string,
-				isThere: () => boolean,
-				...statements: readonly string[]
-			) {
-				process.env.OLD_DATABASE = old.url;
-				const stop = new AbortController();
-				const run = command(["migrate", "run", mapping, "--follow"], {
-					env: { CORKBOARD_DATA: data },
-					open: openCorkboard,
-					interruptSignal: () => stop.signal,
-				});
-				await old.run(...statements);
-				await Promise.race([
-					until(expected, isThere),
-					run.then(({ err }) => assert.fail(err)),
-				]).finally(() => stop.abort("SIGINT"));
-				const { code, err } = await run;
-				assert.equal(code, 130, err);
-			}
-			await following("a pass before it", () => {
+			await following(mapping, data, "a pass before it", () => {
 				const { passes, follow } = JSON.parse(
 					readFileSync(join(folder, "old.state.json"), "utf8"),
 				);
@@ -368,6 +415,8 @@ for (const [name, start, openOld] of OLD) {
 				"DELETE FROM follows WHERE follower_id = 2",
 			);
 			await following(
+				mapping,
+				data,
 				"all of it",
 				() =>
 					fact('["name","Augusta Lovelace"]').length === 1 &&
