@@ -9,6 +9,17 @@ export interface PaceLimits {
 	readonly maxLagSeconds: number;
 }
 
+/** What a pace measures time by. Milliseconds. */
+export interface PaceClock {
+	now(): number;
+	sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+const CLOCK: PaceClock = {
+	now: () => performance.now(),
+	sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+};
+
 /** How long somebody who waits looks again. Milliseconds. */
 const LOOK_MS = 100;
 /** Rows that were not copied in time are not made up for beyond that. Milliseconds. */
@@ -20,15 +31,18 @@ export class Pace {
 	#isPaused = false;
 	/** What replicas that are behind are called, by who says so. */
 	readonly #late = new Map<object, string>();
-	/** When the next rows, and bytes, may be read. On the clock of `performance.now()`. */
+	/** When the next rows, and bytes, may be read. On its clock. */
 	#nextAt = 0;
 	#waiting = 0;
 	#waitingSince = 0;
 	#waitedMs = 0;
-	readonly #since = performance.now();
+	readonly #clock: PaceClock;
+	readonly #since: number;
 
-	constructor(limits: PaceLimits) {
+	constructor(limits: PaceLimits, clock = CLOCK) {
 		this.#limits = limits;
+		this.#clock = clock;
+		this.#since = clock.now();
 	}
 
 	get limits(): PaceLimits {
@@ -67,7 +81,7 @@ export class Pace {
 
 	/** The share of its time for which somebody waited. */
 	get waitedShare(): number {
-		const now = performance.now();
+		const now = this.#clock.now();
 		const waiting = this.#waiting > 0 ? now - this.#waitingSince : 0;
 		return (this.#waitedMs + waiting) / Math.max(1, now - this.#since);
 	}
@@ -79,7 +93,7 @@ export class Pace {
 			rowsPerSecond === null ? 0 : (rows / rowsPerSecond) * 1_000,
 			bytesPerSecond === null ? 0 : (bytes / bytesPerSecond) * 1_000,
 		);
-		const now = performance.now();
+		const now = this.#clock.now();
 		const from = Math.max(this.#nextAt, now - BURST_MS);
 		this.#nextAt = from + costMs;
 		if (from <= now && !this.#isPaused && this.#late.size === 0) return;
@@ -90,17 +104,14 @@ export class Pace {
 			while (
 				this.#isPaused ||
 				this.#late.size > 0 ||
-				(before === this.#limits && performance.now() < from)
+				(before === this.#limits && this.#clock.now() < from)
 			) {
-				await sleep(
-					Math.min(LOOK_MS, Math.max(1, from - performance.now())),
-					undefined,
-					{ signal },
-				);
+				const left = from - this.#clock.now();
+				await this.#clock.sleep(Math.min(LOOK_MS, Math.max(1, left)), signal);
 			}
 		} finally {
 			if (--this.#waiting === 0) {
-				this.#waitedMs += performance.now() - this.#waitingSince;
+				this.#waitedMs += this.#clock.now() - this.#waitingSince;
 			}
 		}
 	}

@@ -17,7 +17,11 @@ import { Pace } from "../../util/pace.ts";
 import type { Result } from "../command.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { createProgressLine, formatPace } from "../progress.ts";
+import { LagWatch, MAX_LAG_S } from "./lagWatch.ts";
 import type { OpenedMigration } from "./openMigration.ts";
+
+/** How often it is looked how far replicas are behind. Milliseconds. */
+const LOOK_MS = 2_000;
 
 export interface Runner extends AsyncDisposable {
 	readonly store: Store;
@@ -80,7 +84,9 @@ export async function openRunner(
 		bytesPerSecond: null,
 		maxLagSeconds: MAX_LAG_S,
 	});
-	const watching = watchLag(migration, pace, context);
+	const { stderr } = context;
+	const watch = new LagWatch(migration.replica ?? source, pace, stderr);
+	const watching = setInterval(() => void watch.look(), LOOK_MS).unref();
 	resources.defer(() => clearInterval(watching));
 
 	async function pass({ signal, ...options }: PassOptions) {
@@ -162,38 +168,6 @@ export async function openRunner(
 		},
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
-}
-
-/** Replicas that are further behind make passes wait. Seconds. */
-const MAX_LAG_S = 10;
-const LOOK_MS = 2_000;
-
-/** Passes wait while replicas of the old database are behind. */
-function watchLag(
-	{ source, replica }: OpenedMigration,
-	pace: Pace,
-	{ stderr }: CommandContext,
-): NodeJS.Timeout {
-	let isLate = false;
-	let isLooking = false;
-	const look = async () => {
-		if (isLooking) return;
-		isLooking = true;
-		const lag = await (replica ?? source).lag().finally(() => {
-			isLooking = false;
-		});
-		const seconds = lag ?? 0;
-		if (seconds > MAX_LAG_S === isLate) return;
-		isLate = seconds > MAX_LAG_S;
-		const name = `a replica of ${source.shownUrl}`;
-		pace.setLate(source, isLate ? name : null);
-		stderr(
-			isLate
-				? `The pass waits: ${name} is ${Math.round(seconds)} s behind.`
-				: "The replica has caught up: the pass goes on.",
-		);
-	};
-	return setInterval(() => void look().catch(() => {}), LOOK_MS).unref();
 }
 
 function openLog({ plans, source, name }: OpenedMigration): Promise<SourceLog> {
