@@ -51,6 +51,13 @@ const MAPPING = file(
 			username: "login", name: "full_name", createdAt: utc("joined") } } },
 	});`,
 );
+const SCREENS = file(
+	"old.screens.ts",
+	`import { screens } from "corkboard";
+	export default screens({ profile: {
+		of: "User", document: "query ($id: ID!) { user(by: { id: $id }) { name } }",
+		rows: "user", there: () => [{ full: "Eva" }], fields: { name: "full" } } });`,
+);
 const QUERY = file(
 	"q.graphql",
 	'{ user(by: {username: "ada_made_up"}) { name } }',
@@ -129,6 +136,7 @@ async function storeFailedJob(): Promise<string> {
 /** Exit codes of those that do not end with 0. */
 const CODES: Readonly<Record<string, number>> = {
 	"schema diff": 1,
+	"migrate shadow": 1,
 	"queues drain": 3,
 };
 
@@ -145,6 +153,7 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	"migrate check": [MAPPING],
 	"migrate show": [MAPPING, "User:1"],
 	"migrate compare": [MAPPING, "--all"],
+	"migrate shadow": [MAPPING, SCREENS, "--sample", "100"],
 	"migrate finish": [MAPPING],
 	explain: [QUERY],
 	"objects show": ["241294492511762325"],
@@ -225,7 +234,8 @@ const NOT_ASKING: Readonly<Record<string, string>> = {
 /** They change nothing that others see. */
 const READING: readonly string[] = [
 	...["migrate scaffold", "migrate check", "migrate status"],
-	...["migrate bad", "migrate show", "migrate compare", "migrate back-feed"],
+	...["migrate bad", "migrate show", "migrate compare", "migrate shadow"],
+	...["migrate back-feed"],
 	...[
 		"status",
 		"dump",

@@ -1,3 +1,4 @@
+import type { Corkboard } from "../../app/openCorkboard.ts";
 import { readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { createFieldReaders } from "../../model/fieldReaders.ts";
@@ -5,16 +6,17 @@ import { createLineReader } from "../../ops/import/lineReader.ts";
 import { backFeedLines } from "../../ops/migrate/backFeed.ts";
 import { groupByReason } from "../../ops/migrate/badRows.ts";
 import { checkRows, type TableCheck } from "../../ops/migrate/checkRows.ts";
-import { compareAll } from "../../ops/migrate/compareAll.ts";
 import {
 	compareObjects,
 	type ObjectComparison,
 } from "../../ops/migrate/compareObjects.ts";
 import { partsOfKey } from "../../ops/migrate/keys.ts";
 import { scaffold as scaffoldOf } from "../../ops/migrate/scaffold.ts";
+import { shadow as shadowScreens } from "../../ops/migrate/shadow.ts";
 import { openSource } from "../../ops/migrate/sources/openSource.ts";
 import { isWhole, readMigrationState } from "../../ops/migrate/state.ts";
 import { formatNumber } from "../../util/format.ts";
+import { Pace } from "../../util/pace.ts";
 import {
 	codeOfInterrupt,
 	columns,
@@ -30,17 +32,19 @@ import {
 	type Result,
 	required,
 } from "../command.ts";
-import { openForCommand } from "../commandContext.ts";
+import { type CommandContext, openForCommand } from "../commandContext.ts";
+import { compareSides, comparisonLines } from "../migrate/compareSides.ts";
 import { finishMigration } from "../migrate/finish.ts";
 import {
-	comparisonLines,
 	filesOf,
 	MAPPING,
 	openMigration,
+	readScreens,
 	reasonLines,
 } from "../migrate/openMigration.ts";
 import { passTable } from "../migrate/passTable.ts";
 import { openRunner, stopFollowing } from "../migrate/runner.ts";
+import { screenLines, showScreens } from "../migrate/showScreens.ts";
 import { createProgressLine } from "../progress.ts";
 import { table } from "../table.ts";
 import { decimal, duration, integer, list, oneOf } from "../values.ts";
@@ -151,7 +155,7 @@ const run = command({
 		const bad = report.bad > 0 ? groupByReason(files.badRows.read()) : [];
 		const result: Result = {
 			value: { pass: report, bad },
-			lines: [...passTable(passes), ...reasonLines(bad, formatNumber)],
+			lines: [...passTable(passes), ...reasonLines(bad)],
 		};
 		return signal.aborted && (follow || !report.isFinished)
 			? {
@@ -211,7 +215,7 @@ const bad = command({
 		const rows = filesOf(mapping).badRows.read();
 		if (by === "reason") {
 			const groups = groupByReason(rows);
-			return { value: groups, lines: reasonLines(groups, formatNumber) };
+			return { value: groups, lines: reasonLines(groups) };
 		}
 		return {
 			value: rows,
@@ -219,6 +223,10 @@ const bad = command({
 		};
 	},
 });
+
+function openToRead(context: CommandContext): Promise<Corkboard> {
+	return openForCommand(context, readConfig(context.env), "readOnly");
+}
 
 const ROWS = 1_000;
 
@@ -250,7 +258,7 @@ const check = command({
 					...(deleted > 0 ? [`${formatNumber(deleted)} deleted`] : []),
 					...(leftOut > 0 ? [`${formatNumber(leftOut)} left out`] : []),
 				].join(", "),
-				...reasonLines(bad, formatNumber),
+				...reasonLines(bad),
 			]),
 			code: isClean ? 0 : 1,
 		};
@@ -281,11 +289,7 @@ const show = command({
 			isDeleted: true,
 			line: { problem: "" },
 		};
-		await using corkboard = await openForCommand(
-			context,
-			readConfig(context.env),
-			"readOnly",
-		);
+		await using corkboard = await openToRead(context);
 		const { store } = corkboard;
 		const reader = createLineReader(store, fields);
 		const [found] = await compareObjects(store, reader, [line]);
@@ -309,16 +313,18 @@ const show = command({
 	},
 });
 
+const SAMPLE = option(
+	decimal(0, 100, "PERCENT"),
+	"compare so many of all objects (default 1), always the same ones",
+	1,
+);
+
 const compare = command({
 	summary:
 		"Compares objects and whole lists with the old database, through the mapping.",
 	arguments: { mapping: MAPPING },
 	options: {
-		sample: option(
-			decimal(0, 100, "PERCENT"),
-			"compare so many of all objects, with their lists (default 1)",
-			1,
-		),
+		sample: SAMPLE,
 		all: flag("compare all objects and lists"),
 	},
 	isWatched: true,
@@ -327,32 +333,14 @@ const compare = command({
 	exitCodes: { 1: "differences, or an error", ...INTERRUPTED },
 	async run({ mapping, sample, all, watch = false }, context) {
 		await using migration = await openMigration(mapping, context);
-		const { plans, source, fields } = migration;
 		const signal = context.interruptSignal();
-		await using corkboard = await openForCommand(
-			context,
-			readConfig(context.env),
-			"readOnly",
-		);
-		const { store } = corkboard;
-		const progress = createProgressLine(context);
-		const found = await compareAll(store, {
-			plans,
-			source,
-			signal,
-			reader: createLineReader(store, fields),
+		await using corkboard = await openToRead(context);
+		const found = await compareSides(corkboard.store, migration, context, {
 			share: all ? 1 : sample / 100,
 			// Each time other ones.
 			salt: watch ? String(Date.now()) : "",
-			refused: new Set(
-				filesOf(mapping)
-					.badRows.read()
-					.map(({ key }) => key),
-			),
-			onProgress: (name, objects) =>
-				progress.update(`${name}: ${formatNumber(objects)} compared`),
+			signal,
 		});
-		progress.end();
 		return {
 			value: found,
 			lines: comparisonLines(found),
@@ -362,6 +350,51 @@ const compare = command({
 				: found.differ === 0
 					? 0
 					: 1,
+		};
+	},
+});
+
+const shadow = command({
+	summary:
+		"Shows screens here and as the old application has them, for sampled objects, and compares their rows.",
+	arguments: { mapping: MAPPING, screens: argument("SCREENS") },
+	options: {
+		sample: SAMPLE,
+		rate: option(
+			integer(1, 10_000_000, "SAMPLES"),
+			"show at most so many a second (default: as many as both sides answer)",
+		),
+	},
+	details:
+		"SCREENS is a module beside the mapping: export default screens({ NAME: { of, document, rows, sql, fields } }). Of each screen it compares the number of rows, their order and each field.",
+	exitCodes: { 1: "differences, or an error", ...INTERRUPTED },
+	async run({ mapping, screens: file, sample, rate }, context) {
+		const screens = await readScreens(file);
+		await using migration = await openMigration(mapping, context);
+		const signal = context.interruptSignal();
+		await using corkboard = await openToRead(context);
+		const progress = createProgressLine(context);
+		const reports = await shadowScreens(corkboard.store, {
+			screens,
+			plans: migration.plans,
+			source: migration.source,
+			show: showScreens(corkboard, screens),
+			share: sample / 100,
+			pace: new Pace({
+				rowsPerSecond: rate ?? null,
+				bytesPerSecond: null,
+				maxLagSeconds: Number.POSITIVE_INFINITY,
+			}),
+			signal,
+			onProgress: (name, samples) =>
+				progress.update(`${name}: ${formatNumber(samples)} samples compared`),
+		}).finally(() => progress.end());
+		const isEqual = reports.every(({ differ }) => differ === 0);
+		return {
+			value: reports,
+			lines: screenLines(reports),
+			...(signal.aborted && { notes: ["interrupted"] }),
+			code: signal.aborted ? codeOfInterrupt(signal) : isEqual ? 0 : 1,
 		};
 	},
 });
@@ -411,11 +444,7 @@ const backFeed = command({
 	async run({ mapping }, context) {
 		await using migration = await openMigration(mapping, context);
 		const signal = context.interruptSignal();
-		await using corkboard = await openForCommand(
-			context,
-			readConfig(context.env),
-			"readOnly",
-		);
+		await using corkboard = await openToRead(context);
 		for await (const line of backFeedLines(corkboard.store, migration.plans)) {
 			context.stdout(JSON.stringify(line));
 			if (signal.aborted) return codeOfInterrupt(signal);
@@ -451,6 +480,7 @@ export const verbs = {
 	bad,
 	show,
 	compare,
+	shadow,
 	finish,
 	"back-feed": backFeed,
 };

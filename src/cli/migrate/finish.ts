@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
-import { createLineReader } from "../../ops/import/lineReader.ts";
 import { type BadGroup, groupByReason } from "../../ops/migrate/badRows.ts";
-import { type Comparison, compareAll } from "../../ops/migrate/compareAll.ts";
+import type { Comparison } from "../../ops/migrate/compareAll.ts";
 import {
 	type PassReport,
 	readMigrationState,
@@ -10,12 +9,8 @@ import {
 import { formatNumber } from "../../util/format.ts";
 import type { Result } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
-import { createProgressLine } from "../progress.ts";
-import {
-	comparisonLines,
-	type OpenedMigration,
-	reasonLines,
-} from "./openMigration.ts";
+import { compareSides, comparisonLines } from "./compareSides.ts";
+import { type OpenedMigration, reasonLines } from "./openMigration.ts";
 import { passTable } from "./passTable.ts";
 import { openRunner, type Runner, stopFollowing } from "./runner.ts";
 
@@ -88,10 +83,13 @@ export async function finishMigration(
 		if (bad.length > 0 && !options.acceptBad) {
 			return result(false, [
 				`${formatNumber(last.bad)} rows were refused and are not here. Correct them there or in the mapping, or say --accept-bad to leave them behind:`,
-				...reasonLines(bad, formatNumber),
+				...reasonLines(bad),
 			]);
 		}
-		const comparison = await compare(runner, migration, context, signal);
+		const comparison = await compareSides(runner.store, migration, context, {
+			share: 1,
+			signal,
+		});
 		if (signal.aborted) return result(false, ["Interrupted: run it again."]);
 		const compared = comparisonLines(comparison);
 		if (comparison.differ > 0) {
@@ -124,7 +122,7 @@ export async function finishMigration(
 			true,
 			[
 				...compared,
-				...reasonLines(bad, formatNumber),
+				...reasonLines(bad),
 				"Go: let clients use Corkboard. Keep the old database: migrate back-feed MAPPING prints what changes here from now on.",
 			],
 			comparison,
@@ -148,27 +146,4 @@ async function lastPass(
 
 function isQuiet({ made, changed, deleted }: PassReport): boolean {
 	return made + changed + deleted === 0;
-}
-
-async function compare(
-	{ store }: Runner,
-	{ plans, source, fields, files }: OpenedMigration,
-	context: CommandContext,
-	signal: AbortSignal,
-): Promise<Comparison> {
-	const progress = createProgressLine(context);
-	try {
-		return await compareAll(store, {
-			plans,
-			source,
-			signal,
-			reader: createLineReader(store, fields),
-			share: 1,
-			refused: new Set(files.badRows.read().map(({ key }) => key)),
-			onProgress: (name, objects) =>
-				progress.update(`${name}: ${formatNumber(objects)} compared`),
-		});
-	} finally {
-		progress.end();
-	}
 }

@@ -8,9 +8,9 @@ import {
 	type FieldReaders,
 } from "../../model/fieldReaders.ts";
 import { BadRows } from "../../ops/migrate/badRows.ts";
-import type { Comparison } from "../../ops/migrate/compareAll.ts";
 import type { Migration } from "../../ops/migrate/mapping.ts";
 import { planMigration, type TablePlan } from "../../ops/migrate/plan.ts";
+import type { Screens } from "../../ops/migrate/screens.ts";
 import { openSource } from "../../ops/migrate/sources/openSource.ts";
 import type { Source } from "../../ops/migrate/sources/source.ts";
 import { formatNumber } from "../../util/format.ts";
@@ -83,27 +83,52 @@ export async function openMigration(
 }
 
 async function readMapping(file: string): Promise<Migration> {
-	const path = resolve(file);
-	if (!existsSync(path)) {
-		throw new CorkboardError(
-			"BAD_CONFIG",
-			`There is no file ${path}. migrate scaffold writes a first mapping.`,
-		);
-	}
-	const found = await loadValue(path);
+	const { path, value } = await readModule(
+		file,
+		"migrate scaffold writes a first mapping.",
+	);
 	if (
-		typeof found === "object" &&
-		found !== null &&
-		"source" in found &&
-		typeof found.source === "string" &&
-		"types" in found
+		typeof value === "object" &&
+		value !== null &&
+		"source" in value &&
+		typeof value.source === "string" &&
+		"types" in value
 	) {
-		return found as unknown as Migration;
+		return value as unknown as Migration;
 	}
 	throw new CorkboardError(
 		"BAD_CONFIG",
 		`${path} exports no mapping: write export default migration({ source, types, edges }), with source a URL, for example from process.env.`,
 	);
+}
+
+/** What `migrate shadow` shows. Throws BAD_CONFIG. */
+export async function readScreens(file: string): Promise<Screens> {
+	const { path, value } = await readModule(
+		file,
+		"It names documents, and the SQL that they replace.",
+	);
+	const isScreens =
+		typeof value === "object" &&
+		value !== null &&
+		Object.keys(value).length > 0 &&
+		Object.values(value).every(
+			(one) => typeof one === "object" && one !== null,
+		);
+	if (isScreens) return value as Screens;
+	throw new CorkboardError(
+		"BAD_CONFIG",
+		`${path} exports no screens: write export default screens({ NAME: { of, document, rows, sql, fields } }).`,
+	);
+}
+
+/** What a module exports as default. */
+async function readModule(file: string, hint: string) {
+	const path = resolve(file);
+	if (!existsSync(path)) {
+		throw new CorkboardError("BAD_CONFIG", `There is no file ${path}. ${hint}`);
+	}
+	return { path, value: await loadValue(path) };
 }
 
 /** `  1,234  reason, for example …` */
@@ -113,7 +138,6 @@ export function reasonLines(
 		readonly reason: string;
 		readonly examples: readonly string[];
 	}[],
-	formatNumber: (number: number) => string,
 ): readonly string[] {
 	return columns(
 		groups.map(({ rows, reason, examples }) => [
@@ -121,20 +145,4 @@ export function reasonLines(
 			`${reason} (${examples.join(", ")})`,
 		]),
 	);
-}
-
-/** What a comparison found. */
-export function comparisonLines({
-	objects,
-	lists,
-	equal,
-	differ,
-	newerHere,
-	bad,
-	differences,
-}: Comparison): readonly string[] {
-	return [
-		`${formatNumber(objects)} objects and ${formatNumber(lists)} lists: ${formatNumber(equal)} equal, ${formatNumber(differ)} differ, ${formatNumber(newerHere)} newer here, ${formatNumber(bad)} bad`,
-		...differences.map(({ key, what }) => `  ${key}: ${what}`),
-	];
 }

@@ -3,13 +3,13 @@ import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import type { Edge, Position } from "../../storage/rows.ts";
-import { fnv1a } from "../../util/fnv1a.ts";
 import type { LineReader } from "../import/lineReader.ts";
 import { isOfImport } from "../import/numbering.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import { compareObjects } from "./compareObjects.ts";
 import { partsOfKey } from "./keys.ts";
 import type { TablePlan } from "./plan.ts";
+import { isSampled } from "./sample.ts";
 import type { Source } from "./sources/source.ts";
 
 export interface Comparison {
@@ -29,11 +29,6 @@ export interface Difference {
 	/** `Photo:8123`, or with the name of a list. */
 	readonly key: string;
 	readonly what: string;
-}
-
-/** Spreads keys from 0 to 1. In FNV-1a alone, short keys that differ in their end lie close together. */
-function spread(key: string): number {
-	return (Math.imul(fnv1a(key), 0x9e3779b1) >>> 0) / 2 ** 32;
 }
 
 /** Differences that are kept. */
@@ -82,7 +77,7 @@ export async function compareAll(
 			if (signal?.aborted) break;
 			const rows = page
 				.flatMap(({ row }) => plan.lineOf(row) ?? [])
-				.filter(({ key }) => spread(salt + key) < share);
+				.filter(({ key }) => isSampled(salt + key, share));
 			const owners = new Map<string, Id>();
 			for (const one of await compareObjects(store, reader, rows)) {
 				counts.objects++;

@@ -71,6 +71,12 @@ export async function openFileSource(folder: string): Promise<Source> {
 			}
 			return found;
 		},
+		async select() {
+			throw new CorkboardError(
+				"BAD_CONFIG",
+				`file:${folder} takes no SQL: return the rows from there.`,
+			);
+		},
 		async openLog() {
 			throw new CorkboardError(
 				"BAD_CONFIG",

@@ -58,6 +58,8 @@ export interface Source extends AsyncDisposable {
 		table: SourceTable,
 		keys: readonly (readonly string[])[],
 	): Promise<readonly Row[]>;
+	/** The rows of a statement. `:name` in it is the value of that name. Throws BAD_CONFIG if the database refuses it. */
+	select(sql: string, values: Row): Promise<readonly Row[]>;
 	/** Its log, for the tables of these plans. `name` is of what PostgreSQL keeps for it. Throws BAD_CONFIG if there is none, or what has to be set or granted. */
 	openLog(tables: readonly LoggedTable[], name: string): Promise<SourceLog>;
 	/** How far replicas of the database are behind, or the database itself if it is one, as far as it says, in seconds; null if it does not. */

@@ -5,6 +5,7 @@ import type { Row } from "../mapping.ts";
 import type { SourceLog } from "./log.ts";
 import { type Column, PAGE, type Source, type SourceTable } from "./source.ts";
 import {
+	namedStatement,
 	pageStatement,
 	rowsStatement,
 	type SqlSpelling,
@@ -138,6 +139,9 @@ export async function openSqlSource(
 				found.push(...(await run(rowsStatement(spelling, table, some))));
 			}
 			return found;
+		},
+		async select(sql, values) {
+			return run(namedStatement(spelling, sql, values));
 		},
 		openLog(logged, name) {
 			const followed = new Map(

@@ -1,3 +1,5 @@
+import { CorkboardError } from "../../../errors.ts";
+import type { Row } from "../mapping.ts";
 import type { SourceTable } from "./source.ts";
 
 /** What the two databases spell differently. */
@@ -74,4 +76,29 @@ export function rowsStatement(
 		text: `SELECT * FROM ${sql.quote(table)} WHERE (${wanted})${filter}`,
 		values,
 	};
+}
+
+/** Texts, quoted names and casts (`::text`) are left as they are; a colon and a name that has a value is that value. */
+const NAMED = /'(?:[^'\\]|\\.|'')*'|"[^"]*"|`[^`]*`|::|:([A-Za-z_]\w*)/g;
+
+/** A statement with `:name` for values. Throws BAD_CONFIG for a name that has none. */
+export function namedStatement(
+	sql: SqlSpelling,
+	text: string,
+	given: Row,
+): Statement {
+	const values: unknown[] = [];
+	const placed = text.replaceAll(NAMED, (found, name: string | undefined) => {
+		if (name === undefined) return found;
+		if (!Object.hasOwn(given, name)) {
+			throw new CorkboardError(
+				"BAD_CONFIG",
+				`:${name} has no value. Those with one are ${Object.keys(given)
+					.map((known) => `:${known}`)
+					.join(", ")}.`,
+			);
+		}
+		return sql.place(values.push(given[name]));
+	});
+	return { text: placed, values };
 }
