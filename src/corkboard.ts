@@ -75,6 +75,7 @@ export {
 	utf8InLatin1,
 } from "./ops/migrate/mapping.ts";
 export { type Screen, screens } from "./ops/migrate/screens.ts";
+export type { Rewrite } from "./ops/rewriteObjects.ts";
 export type { BatchResolver, Resolvers } from "./plan/batchResolver.ts";
 export { coerceFirst, MAX_PAGE_SIZE } from "./plan/pageArguments.ts";
 export { type AnyJob, GiveUp, job, Later } from "./queue/job.ts";

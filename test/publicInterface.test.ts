@@ -11,7 +11,7 @@ const PROMISED: Readonly<Record<string, string>> = {
 		AnyJob App AppDemo Arguments BatchResolver CallOptions Conversion CorkboardError Example FeedDefinition
 		FeedOfRequest FieldPolicies FieldProblem FieldsOf FollowedSource ForSchema GiveUp Graph Id Identity InputId JobContext
 		JsonObject LOOK_COST Later MAX_PAGE_SIZE MaybePromise Migration MutationContext NewObject Node NodeOf
-		PlacementOf PlacementPolicy Policies PoliciesOf RELATED_COST Random Rate RelatedSource RequestContext Resolvers Right Row SchemaTypes Screen Source TypeRights Validator VisibilityOf VisibilityPolicy
+		PlacementOf PlacementPolicy Policies PoliciesOf RELATED_COST Random Rate RelatedSource RequestContext Resolvers Rewrite Right Row SchemaTypes Screen Source TypeRights Validator VisibilityOf VisibilityPolicy
 		accepting andThen anonymousMutation blankToNull boolean bothOrFirstError byId byIdOrKey coerceFirst compact
 		dateTime defineApp edgeMutation edgeMutations edgesByPrefix fieldsToCreate fieldsToUpdate
 		findVisible forSchema id idempotency idempotencyKey ids integer invalid invalidField isGiven

@@ -58,6 +58,13 @@ const SCREENS = file(
 		of: "User", document: "query ($id: ID!) { user(by: { id: $id }) { name } }",
 		rows: "user", there: () => [{ full: "Eva" }], fields: { name: "full" } } });`,
 );
+const REWRITE = file(
+	"rewrite.ts",
+	`export default {
+		type: "Pin",
+		change: (data) => data.title ? null : { ...data, title: data.details },
+	};`,
+);
 const QUERY = file(
 	"q.graphql",
 	'{ user(by: {username: "ada_made_up"}) { name } }',
@@ -157,6 +164,7 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	"migrate finish": [MAPPING],
 	explain: [QUERY],
 	"objects show": ["241294492511762325"],
+	"objects rewrite": [REWRITE, "--dry-run"],
 	"accounts show": ["ada_made_up"],
 	"accounts export": ["ada_made_up", join(folder.path, "export")],
 	"accounts erase": ["ada_made_up", "--now", "--dry-run"],
@@ -217,7 +225,7 @@ const ASKING: readonly string[] = [
 	],
 	...["replicas add", "replicas remove"],
 	...["shards move", "moves reverse", "moves complete", "moves cancel"],
-	...["jobs delete", "queues delete", "accounts erase"],
+	...["jobs delete", "queues delete", "accounts erase", "objects rewrite"],
 ];
 
 /** They stop writes, or cannot be undone, and do not ask. */

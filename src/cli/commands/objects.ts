@@ -1,4 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { loadValue } from "../../app/findApp.ts";
 import type { Corkboard } from "../../app/openCorkboard.ts";
 import type { AccessMode } from "../../app/openStore.ts";
 import { readConfiguredTopology } from "../../app/openTopology.ts";
@@ -11,16 +14,32 @@ import { readDecisive } from "../../graph/store/readUncached.ts";
 import { type Id, parseId, unpackId } from "../../id/ids.ts";
 import { listObjects } from "../../ops/listObjects.ts";
 import { IMPORT_LOOKUP } from "../../ops/lookups.ts";
+import { type Rewrite, rewriteObjects } from "../../ops/rewriteObjects.ts";
 import { parseJobId } from "../../queue/jobId.ts";
 import { databaseOfShard, FEED_SHARDS } from "../../storage/feedShards.ts";
 import { databaseOf } from "../../storage/mysql/ddl.ts";
 import { hostInRanges, hostOf, poolsOf } from "../../topology/ranges.ts";
 import type { Topology } from "../../topology/types.ts";
-import { columns } from "../arguments.ts";
-import { argument, command, option, type Result } from "../command.ts";
+import { formatNumber } from "../../util/format.ts";
+import {
+	codeOfInterrupt,
+	columns,
+	INTERRUPTED,
+	UsageError,
+} from "../arguments.ts";
+import {
+	argument,
+	command,
+	DRY_RUN_FLAG,
+	option,
+	type Result,
+	YES,
+} from "../command.ts";
 import { type CommandContext, openForCommand } from "../commandContext.ts";
+import { isConfirmed } from "../fleetCommand.ts";
+import { createProgressLine } from "../progress.ts";
 import { explainJobId } from "../queue/explainJobId.ts";
-import { integer } from "../values.ts";
+import { integer, SHARD_RANGES } from "../values.ts";
 
 const show = command({
 	summary:
@@ -235,7 +254,107 @@ const list = command({
 	},
 });
 
+const rewrite = command({
+	summary:
+		"Changes the content of all objects of a type, beside a running fleet.",
+	arguments: { file: argument("FILE") },
+	options: {
+		rate: option(
+			integer(1, 10_000_000, "OBJECTS"),
+			"change at most so many objects a second (default: as many as can be written)",
+		),
+		shards: option(SHARD_RANGES, "only these shards, such as 0-255,512"),
+		dryRun: DRY_RUN_FLAG,
+		yes: YES,
+	},
+	details:
+		"FILE is a module that exports { type, change(data) }. change returns the new content by stored keys, or null if the object needs no change. Each object is changed under its lock, with its lists and natural keys, as by a mutation. A run that was ended is finished by running it again: objects that need no change any more are only read. Stop the server of an embedded data folder first.",
+	exitCodes: {
+		1: "not confirmed, objects that could not be changed or read, or an error",
+		...INTERRUPTED,
+	},
+	async run({ file, rate, shards, dryRun, yes }, context) {
+		const given = await readRewrite(file);
+		const question = `This changes the content of all objects of ${given.type} for which ${file} returns another one. --dry-run counts them.`;
+		if (!dryRun && !(await isConfirmed(context, { yes }, question))) return 1;
+		const signal = context.interruptSignal();
+		await using corkboard = await openForCommand(
+			context,
+			readConfig(context.env),
+			dryRun ? "readOnly" : "readWrite",
+		);
+		const progress = createProgressLine(context);
+		const done = await rewriteObjects(corkboard.store, given, {
+			...(shards && { shards: requireShards(shards, corkboard) }),
+			rate: rate ?? null,
+			isDryRun: dryRun,
+			signal,
+			onProgress: ({ objects, changed }) =>
+				progress.update(
+					`${formatNumber(objects)} objects read, ${formatNumber(changed)} ${dryRun ? "would be " : ""}changed`,
+				),
+			onFailure: (id, error) =>
+				context.stderr(`corkboard: ${id}: ${error.message}`),
+		}).finally(() => progress.end());
+		const { objects, changed, failed, unread, interruptedAt } = done;
+		const isInterrupted = interruptedAt !== null;
+		return {
+			value: { type: given.type, dryRun, ...done },
+			lines: [
+				`${formatNumber(objects)} objects of ${given.type} read, ${formatNumber(changed)} ${dryRun ? "would be " : ""}changed`,
+				...(failed > 0
+					? [`${formatNumber(failed)} could not be changed: run it again`]
+					: []),
+				...unread.map(({ place, reason }) => `not read: ${place}: ${reason}`),
+			],
+			notes: isInterrupted
+				? [
+						`interrupted in shard ${interruptedAt}: run it again, or go on with --shards ${interruptedAt}-${corkboard.storage.map.shards.at(-1)}`,
+					]
+				: [],
+			code: isInterrupted
+				? codeOfInterrupt(signal)
+				: failed > 0 || unread.length > 0
+					? 1
+					: 0,
+		};
+	},
+});
+
+/** The default export of a module. Throws BAD_USER_INPUT. */
+async function readRewrite(file: string): Promise<Rewrite> {
+	const path = resolve(file);
+	const found = existsSync(path) ? await loadValue(path) : null;
+	if (
+		typeof found === "object" &&
+		found !== null &&
+		"type" in found &&
+		typeof found.type === "string" &&
+		"change" in found &&
+		typeof found.change === "function"
+	) {
+		return found as unknown as Rewrite;
+	}
+	throw new CorkboardError(
+		"BAD_USER_INPUT",
+		found === null
+			? `There is no file ${path}.`
+			: `${path} exports no change: write export default { type: "Note", change(data) { return null; } }.`,
+	);
+}
+
+function requireShards(
+	shards: readonly number[],
+	{ storage }: Corkboard,
+): readonly number[] {
+	const known = new Set(storage.map.shards);
+	const missing = shards.find((shard) => !known.has(shard));
+	if (missing === undefined) return shards;
+	throw new UsageError(`The topology has no shard ${missing}.`);
+}
+
 export const verbs = {
 	show,
 	list,
+	rewrite,
 };

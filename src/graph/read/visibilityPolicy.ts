@@ -159,7 +159,7 @@ export function createVisibility(
  * keys, not rejected for want of them. A value that is neither hides it: where what
  * was stored is damaged, nobody knows that it may be seen.
  */
-export function isActive({ data }: Node): boolean {
+export function isActive({ data }: Pick<Node, "data">): boolean {
 	return (data.active ?? true) === true && data.state === undefined;
 }
 
