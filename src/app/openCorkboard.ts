@@ -114,16 +114,17 @@ const TOKEN_LIFETIME_S = 30 * 24 * 3_600;
  * BAD_TOPOLOGY, BAD_DATA, IN_USE or UNAVAILABLE, and then leaves nothing open.
  */
 export async function openCorkboard(
-	app: App,
+	/** Or what was read of it already. */
+	given: App | AppModel,
 	config: Config,
 	access: AccessMode = "readWrite",
 	/** What it is for the rest of the fleet: `serve`, `worker`, or a command. */
 	role = "embedded",
 ): Promise<Corkboard> {
 	await using opened = new AsyncDisposableStack();
+	const own = "app" in given ? given : readApp(given);
+	const { app, model, schema, domain, feedModel } = own;
 	const opening: Opening = { app, config, access, opened };
-	const own = readApp(app);
-	const { model, schema, domain, feedModel } = own;
 	requireLockKept({ app, model });
 	applyScalars(schema);
 	const { topology, modelProblem } = await openMap(

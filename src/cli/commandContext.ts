@@ -1,5 +1,4 @@
 import type { Readable } from "node:stream";
-import type { App } from "../app/defineApp.ts";
 import type { Corkboard } from "../app/openCorkboard.ts";
 import type { AccessMode } from "../app/openStore.ts";
 import type { AppModel } from "../app/readApp.ts";
@@ -31,7 +30,7 @@ export interface ProcessContext {
 	exitWithin(ms: number): void;
 	/** Opens an app with these settings. */
 	open(
-		app: App,
+		app: AppModel,
 		config: Config,
 		access: AccessMode,
 		role?: string,
@@ -57,7 +56,7 @@ export function withApp(
 		...process,
 		app,
 		open: async (config, access, role) =>
-			process.open((await app()).app, config, access, role),
+			process.open(await app(), config, access, role),
 	};
 }
 
