@@ -193,11 +193,16 @@ export function withImage(
 			const payloads = await change.resolve(request);
 			const { jobs, viewer } = request.context;
 			const { input } = request.args as {
-				readonly input?: { readonly image?: unknown };
+				readonly input?: {
+					readonly image?: unknown;
+					readonly imageBlurhash?: unknown;
+				};
 			};
+			// The job itself, or a client that knows what the job would find out.
+			if (!input?.image || input.imageBlurhash) return payloads;
 			for (const payload of payloads) {
 				const pin = (payload as { readonly pin?: unknown } | null)?.pin;
-				if (!input?.image || typeof pin !== "string" || !viewer) continue;
+				if (typeof pin !== "string" || !viewer) continue;
 				// The pin is there. Without the job its picture lacks the size, and nothing else.
 				await jobs
 					?.enqueue(kind, { pin, owner: viewer }, { key: pin })

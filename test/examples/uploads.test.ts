@@ -55,17 +55,17 @@ function withUploads(folder: string, store: UploadStore): App {
 
 describe("uploads to an object store, as docs/frontends/uploads.md has them", () => {
 	const folder = temporaryFolder();
-	let s3: Awaited<ReturnType<typeof startFauxqs>>;
+	const resources = new AsyncDisposableStack();
 	let graph: TestGraph;
-	let worker: AsyncDisposable;
 
 	before(async () => {
-		s3 = await startFauxqs({
+		const s3 = await startFauxqs({
 			port: 0,
 			host: "127.0.0.1",
 			logger: false,
 			init: { buckets: [BUCKET] },
 		});
+		resources.defer(() => s3.stop());
 		const endpoint = `http://127.0.0.1:${s3.port}`;
 		const store = {
 			client: new S3Client({
@@ -82,15 +82,13 @@ describe("uploads to an object store, as docs/frontends/uploads.md has them", ()
 			{ type: "User", key: "ada", fields: { username: "ada" } },
 			{ type: "Board", key: "open", fields: { name: "Kites", owner: "ada" } },
 		]);
-		worker = await graph.corkboard.startWorker({
-			queues: null,
-			concurrency: 2,
-		});
+		resources.use(graph);
+		resources.use(
+			await graph.corkboard.startWorker({ queues: null, concurrency: 2 }),
+		);
 	});
 	after(async () => {
-		await worker[Symbol.asyncDispose]();
-		await graph[Symbol.asyncDispose]();
-		await s3.stop();
+		await resources.disposeAsync();
 		folder[Symbol.dispose]();
 	});
 
