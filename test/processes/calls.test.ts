@@ -116,7 +116,8 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 			levels.at(-1)?.statements.push(message.host);
 		};
 		const onCache = (call: CacheCall) => {
-			if (!isOwnTime(call)) cached.push(call);
+			// Once a second a read is preceded by a trial whether the cache takes writes.
+			if (!isOwnTime(call) && call.verb !== "try") cached.push(call);
 		};
 		STORAGE_CHANNELS.storage.subscribe(onStorage);
 		STORAGE_CHANNELS.statement.subscribe(onStatement);
