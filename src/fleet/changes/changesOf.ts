@@ -111,7 +111,7 @@ function objectChange(
 	const id = packId({ shard: table.shard, type: type.number, local });
 	const content = (cells: Cells | null) => {
 		const data = cells && parseJsonObject(cellOf(table, cells, "data"));
-		return data && isActive({ id, type: type.name, data }) ? data : null;
+		return data && isActive({ data }) ? data : null;
 	};
 	const old = content(before);
 	const next = content(after);

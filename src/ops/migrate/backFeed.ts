@@ -88,7 +88,7 @@ function objectLine(
 	before: Migrated | undefined,
 	keyOf: (id: Id) => string,
 ): BackFeedLine | null {
-	const isThere = isActive({ id, type: type.name, data });
+	const isThere = isActive({ data });
 	if (before === undefined && !isThere) return null;
 	if (before !== undefined && data.version === before.version) return null;
 	const named = { type: type.name, key: before?.key ?? `new:${id}` };

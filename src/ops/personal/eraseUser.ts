@@ -268,7 +268,5 @@ export async function* erasedUsers(store: Store): AsyncGenerator<ErasedUser> {
 
 /** Whether an object with this content was deleted, and has nothing any more. */
 export function isErased(data: JsonObject): boolean {
-	return (
-		scrubbed(data) === null && !isActive({ id: "0" as Id, type: "", data })
-	);
+	return scrubbed(data) === null && !isActive({ data });
 }
