@@ -319,7 +319,7 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 				!new RegExp(`^# TYPE ${name} `, "m").test(text) ||
 				!(
 					BEGIN_LATER.has(name) ||
-					/^corkboard_(feed|move|queue|standby)_/.test(name) ||
+					/^corkboard_(changes|dump|feed|move|queue|standby)_/.test(name) ||
 					new RegExp(`^${name}(_count)?(\\{| )`, "m").test(text)
 				),
 		);
