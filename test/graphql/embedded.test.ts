@@ -451,7 +451,7 @@ describe("the sections of a board", () => {
 		assert.deepEqual(await listed(at, "placePin", other), [b]);
 		assert.deepEqual(
 			await mutate(at, ada, "deleteSection", { sectionId: second }),
-			{ deletedSectionId: second, board: boardId },
+			{ deletedSectionId: second, board: boardId, viewer: ada },
 		);
 		assert.deepEqual(await listed(at, "placeSection", boardId), [first]);
 		assert.deepEqual(await onBoard(), [c, a]);
