@@ -24,6 +24,13 @@ import type { Server } from "../services/server.ts";
 /** So long writes wait for a primary that takes them (`waitMs` of the storage). */
 const WAIT_MS = 10_000;
 
+/**
+ * Writes and sign-ups that wait for their answers. A request has 10 s, however many
+ * wait before it: a machine on which each answer of a server takes a second would
+ * get more of them than it can take.
+ */
+const MOST_WAITING = 4;
+
 /** Loads both processes around a failover, and asserts that nothing that was acknowledged is missing. */
 async function survives(
 	world: NamedFleet,
@@ -36,8 +43,14 @@ async function survives(
 	const writers = await Promise.all(
 		clients.map((client, at) => signUp(client, `${prefix}_writer${at}`)),
 	);
-	const load = new OpenLoad({ clients, writers, reads: 20, writes: 10 });
-	const signUps = new SignUps(clients, `${prefix}_user`);
+	const load = new OpenLoad({
+		clients,
+		writers,
+		reads: 20,
+		writes: 10,
+		mostWrites: MOST_WAITING,
+	});
+	const signUps = new SignUps(clients, `${prefix}_user`, 200, MOST_WAITING);
 	await until("reads and writes", () => load.acknowledged.length > 10);
 	const startedAt = performance.now();
 	await failOver();

@@ -140,6 +140,7 @@ export class OpenLoad {
 	readonly #writers: readonly Writer[];
 	readonly #keptFailures: number;
 	readonly #running = new Set<Promise<void>>();
+	#writing = 0;
 	readonly #timer: NodeJS.Timeout;
 
 	constructor(options: {
@@ -148,16 +149,24 @@ export class OpenLoad {
 		/** A second. */
 		readonly reads: number;
 		readonly writes: number;
+		/** Most writes that wait for their answers (default: any number). If a machine is slow, a list gets no more writes than it can take. */
+		readonly mostWrites?: number;
 		/** How many failures are kept as sentences. */
 		readonly keptFailures?: number;
 	}) {
+		const { mostWrites = Number.POSITIVE_INFINITY } = options;
 		this.#keptFailures = options.keptFailures ?? KEPT_FAILURES;
 		this.#clients = options.clients;
 		this.#writers = options.writers;
 		const began = performance.now();
 		this.#timer = setInterval(() => {
 			const seconds = (performance.now() - began) / 1_000;
-			while (this.writes < seconds * options.writes) this.#start("write");
+			while (
+				this.writes < seconds * options.writes &&
+				this.#writing < mostWrites
+			) {
+				this.#start("write");
+			}
 			while (this.reads < seconds * options.reads) this.#start("read");
 		}, TICK_MS);
 	}
@@ -185,6 +194,7 @@ export class OpenLoad {
 	#start(kind: "read" | "write"): void {
 		const number = kind === "read" ? this.reads++ : this.writes++;
 		const began = performance.now();
+		if (kind === "write") this.#writing++;
 		const wanted = kind === "read" ? this.#wanted() : undefined;
 		const running = (
 			kind === "write"
@@ -205,7 +215,10 @@ export class OpenLoad {
 				if (kind === "read") {
 					this.slowestReadMs = Math.max(this.slowestReadMs, ms);
 					this.answered.push({ at: began + ms, ms, id: wanted?.id ?? null });
-				} else this.slowestWriteMs = Math.max(this.slowestWriteMs, ms);
+				} else {
+					this.#writing--;
+					this.slowestWriteMs = Math.max(this.slowestWriteMs, ms);
+				}
 				this.#running.delete(running);
 			});
 		this.#running.add(running);

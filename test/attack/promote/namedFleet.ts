@@ -118,8 +118,11 @@ export class SignUps {
 		prefix: string,
 		/** Milliseconds between two. */
 		every = 100,
+		/** Most that wait for their answers. */
+		most = Number.POSITIVE_INFINITY,
 	) {
 		this.#timer = setInterval(() => {
+			if (this.#running.size >= most) return;
 			const number = this.#count++;
 			const by = number % clients.length;
 			const running = this.#one(
