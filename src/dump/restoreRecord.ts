@@ -157,6 +157,6 @@ function placeOf(databases: readonly Database[]): Database {
 function takenOver(): CorkboardError {
 	return new CorkboardError(
 		"CONFLICT",
-		"Another restore into this fleet has begun, or gone on with this one. Run one at a time.",
+		"Another run has begun a restore into this fleet, or resumed this one. Run one at a time.",
 	);
 }

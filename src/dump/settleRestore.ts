@@ -36,7 +36,7 @@ async function end({ storage }: Store, record: RestoreRecord): Promise<void> {
 	if (row?.token !== print(record)) {
 		throw new CorkboardError(
 			"CONFLICT",
-			"Another run has gone on with this restore, so that one ends it.",
+			"Another run has resumed this restore, so that run ends it.",
 		);
 	}
 	const { id, token } = row;

@@ -37,7 +37,7 @@ export interface RewriteOptions {
 interface Counts {
 	/** Objects that were read. */
 	readonly objects: number;
-	/** Of these, the ones that were changed, or would be. */
+	/** How many of them were changed, or would be. */
 	readonly changed: number;
 }
 

@@ -40,7 +40,7 @@ const PINS = 25;
 const FRAMES = 20;
 /** The same of a like, whose goal is 25: it must not become more. */
 const LIKE_FRAMES = 41;
-/** Of a page that has to be answered in time. */
+/** How often a page is read again until it is answered in time. */
 const MOST_TRIES = 20;
 
 interface Answer {

@@ -405,7 +405,7 @@ function ofMapping(
 	const to = sdl.listed(list.type);
 	const { loc } = declared;
 	const field = lowerFirst(to);
-	// Of two users, one is the viewer.
+	// One of the two users is the viewer.
 	const one = words(to);
 	const where = `the viewer's \`${list.name.value}\``;
 	const viewer: MadeField = [

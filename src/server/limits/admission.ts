@@ -64,16 +64,17 @@ interface Sender {
  * response: neither a client that sends slowly nor one that reads slowly takes one.
  * At most `limit` of them run, and more wait for their start. What is known without
  * work is answered at once; while others wait, for a few milliseconds of each turn of
- * the event loop. Everything else waits for its start. A turn starts requests for a few milliseconds too,
- * after it has gone on with what came back from caches and databases, so that a
- * turn stays short however many requests arrive.
+ * the event loop. Everything else waits for its start. A turn starts requests for a
+ * few milliseconds too, after it has handled what came back from caches and
+ * databases, so that a turn stays short however many requests arrive.
  *
  * While more arrive than are started, the senders take turns. Whether that is an
  * overload, only time shows: what came in a pause of the process waits as well,
  * and is worked off. So for a second without an empty queue, and for as long as the
  * queue gets shorter by itself, nothing is refused but what would wait beyond its
- * deadline, by the measured time from one start to the next. After that as many wait as will be started within a tenth of a second,
- * and more are refused at once: the newest of the sender who has most waiting.
+ * deadline, by the measured time from one start to the next. After that as many wait
+ * as will be started within a tenth of a second, and more are refused at once: the
+ * newest of the sender who has most waiting.
  */
 export class Admission {
 	readonly limit: number;

@@ -321,7 +321,7 @@ describe("after an erasure on real servers", () => {
 			if (!isRemoved && !isNote && !/^(?:queue|pool)/.test(table)) {
 				note(table, row);
 			}
-			// Of pools, only what waits for others.
+			// A row of a pool is a trace if it waits in her pool.
 			if (table.startsWith("pool") && row.user_id === ada.id) note(table, row);
 		}
 		const shared = [
