@@ -20,7 +20,7 @@ import {
 	reportMismatch,
 } from "./judge.ts";
 import { MUTANTS, mutate } from "./mutants.ts";
-import type { Execute } from "./operation.ts";
+import type { Execute, Operation } from "./operation.ts";
 import { createOracle } from "./oracle.ts";
 import { readWholeList } from "./readWholeList.ts";
 import { World } from "./world.ts";
@@ -247,10 +247,13 @@ describe("random valid operations", () => {
 		it(`detect by the oracle a graph that ${what}, which graphql-js on the same graph cannot`, async () => {
 			seeded(6);
 			const { plan, reference } = world.withStore(breakStore);
-			assert.equal(await isDetected(plan, { reference }), false);
+			// A page that goes on behind a head is read from the shard, which is not
+			// broken: there both executors may differ.
+			const agrees = async (operation: Operation) =>
+				(await judge(operation, plan, { reference })).mismatch === null;
 			assert.ok(
-				await isDetected(plan, { ...judges, reference }),
-				"detected by the oracle",
+				await isDetected(plan, { ...judges, reference }, agrees),
+				"detected by the oracle, where graphql-js agrees",
 			);
 		});
 	}
@@ -274,11 +277,12 @@ describe("random valid operations", () => {
 	async function isDetected(
 		executor: Execute,
 		judges: Judges,
+		counts: (operation: Operation) => Promise<boolean> = async () => true,
 	): Promise<boolean> {
 		const samples = world.samples();
 		for (const operation of operations(random, samples, DETECTED_WITHIN)) {
 			const { mismatch } = await judge(operation, executor, judges);
-			if (mismatch !== null) return true;
+			if (mismatch !== null && (await counts(operation))) return true;
 		}
 		return false;
 	}
