@@ -51,14 +51,15 @@ export function mutation<S extends InputShape>(
 	definition: MutationDefinition<S>,
 	apply: (input: Input<S>, context: MutationContext) => Promise<JsonObject>,
 ): BatchResolver<RequestContext> {
-	return anonymousMutation(definition, (input, context, call) => {
+	const inputs = new MutationInputs(definition);
+	return mutationField(inputs, (args, context, call) => {
 		if (context.viewer === null) {
 			throw new CorkboardError(
 				"UNAUTHENTICATED",
 				`${definition.name} needs a viewer: send an access token.`,
 			);
 		}
-		return apply(input(), {
+		return apply(inputs.read(args, context), {
 			graph: context.graph,
 			fields: context.fields,
 			writes: context.writes(call),
@@ -70,7 +71,7 @@ export function mutation<S extends InputShape>(
 	});
 }
 
-/** A mutation that needs no viewer. The input is a function, so that `mutation` reports a missing viewer before any problem of the input. */
+/** A mutation that needs no viewer. `apply` reads the input by the function it gets: after it knows that the caller may ask at all. */
 export function anonymousMutation<S extends InputShape>(
 	definition: MutationDefinition<S>,
 	apply: (
@@ -79,29 +80,61 @@ export function anonymousMutation<S extends InputShape>(
 		call: CallOptions,
 	) => Promise<JsonObject>,
 ): BatchResolver<RequestContext> {
-	const { name, validateTogether = () => [] } = definition;
-	const shapes = new WeakMap<Model, S>();
-	const shapeOf = (types: InputTypes): S => {
-		const shape = shapes.get(types.model) ?? definition.input(types);
-		shapes.set(types.model, shape);
-		return shape;
-	};
-	const field = rootField({
-		cost: (args) => definition.cost(given(args)),
-		maxObjects: () => definition.maxObjects ?? 1,
-		dependsOnViewer: true,
-		resolve(args, context, call) {
-			const { graph, fields } = context;
-			const shape = shapeOf({ model: graph.model, fields });
-			const input = () => readInput(name, shape, given(args), validateTogether);
-			return apply(input, context, call);
-		},
-	});
+	const inputs = new MutationInputs(definition);
+	return mutationField(inputs, (args, context, call) =>
+		apply(() => inputs.read(args, context), context, call),
+	);
+}
+
+function mutationField<S extends InputShape>(
+	inputs: MutationInputs<S>,
+	resolve: (
+		args: Arguments,
+		context: RequestContext,
+		call: CallOptions,
+	) => Promise<JsonObject>,
+): BatchResolver<RequestContext> {
+	const { definition } = inputs;
 	return {
-		...field,
-		inputProblems: (args, types) =>
-			fieldProblems(readFields(shapeOf(types), given(args)).problems),
+		...rootField({
+			cost: (args) => definition.cost(given(args)),
+			maxObjects: () => definition.maxObjects ?? 1,
+			dependsOnViewer: true,
+			resolve,
+		}),
+		inputProblems: (args, types) => inputs.problems(args, types),
 	};
+}
+
+/** Reads the input of one mutation, by the shape that a model gives it. */
+class MutationInputs<S extends InputShape> {
+	readonly definition: MutationDefinition<S>;
+	readonly #shapes = new WeakMap<Model, S>();
+
+	constructor(definition: MutationDefinition<S>) {
+		this.definition = definition;
+	}
+
+	/** Throws BAD_USER_INPUT with all problems of its fields. */
+	read(args: Arguments, { graph, fields }: RequestContext): Input<S> {
+		const { name, validateTogether = () => [] } = this.definition;
+		const shape = this.#shapeOf({ model: graph.model, fields });
+		return readInput(name, shape, given(args), validateTogether);
+	}
+
+	problems(args: Arguments, types: InputTypes) {
+		return fieldProblems(
+			readFields(this.#shapeOf(types), given(args)).problems,
+		);
+	}
+
+	#shapeOf(types: InputTypes): S {
+		const known = this.#shapes.get(types.model);
+		if (known !== undefined) return known;
+		const shape = this.definition.input(types);
+		this.#shapes.set(types.model, shape);
+		return shape;
+	}
 }
 
 /** The error of a field of the input that `must` be something else; clients show `advice` beside it. */

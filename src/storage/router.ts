@@ -145,14 +145,14 @@ export class Router<P extends ShardLocation> implements OpenedStorage {
 		};
 	}
 
-	readonly transact: Storage["transact"] = (transaction, trace) =>
-		onPlace(transaction.shard, () => {
-			const { lists, objects, edges, neighbors, creates } = transaction;
-			const keys = [lists, objects, edges, neighbors, creates];
-			startCall(
-				"transact",
-				keys.reduce((sum, some) => sum + (some?.length ?? 0), 0),
-			);
+	readonly transact: Storage["transact"] = async (transaction, trace) => {
+		const { lists, objects, edges, neighbors, creates } = transaction;
+		const keys = [lists, objects, edges, neighbors, creates];
+		startCall(
+			"transact",
+			keys.reduce((sum, some) => sum + (some?.length ?? 0), 0),
+		);
+		try {
 			const shard = this.#writable(transaction.shard);
 			const beside =
 				transaction.beside === undefined
@@ -166,8 +166,11 @@ export class Router<P extends ShardLocation> implements OpenedStorage {
 					{ host: shard.host.name, statement: "transact" },
 				);
 			}
-			return this.#driver.transact(shard, beside, transaction, trace);
-		});
+			return await this.#driver.transact(shard, beside, transaction, trace);
+		} catch (thrown) {
+			throw storageErrorOf(thrown, transaction.shard);
+		}
+	};
 
 	readonly compareAndSetLookups: Storage["compareAndSetLookups"] = async (
 		changes,
@@ -346,8 +349,13 @@ async function onPlace<T>(
 	try {
 		return await body();
 	} catch (thrown) {
-		throw thrown instanceof StorageFailure
-			? toStorageError(thrown, number)
-			: thrown;
+		throw storageErrorOf(thrown, number);
 	}
+}
+
+/** The error of a call, for its callers: a failure of the database with the shard's number. */
+function storageErrorOf(thrown: unknown, shard: number): unknown {
+	return thrown instanceof StorageFailure
+		? toStorageError(thrown, shard)
+		: thrown;
 }

@@ -45,12 +45,8 @@ export class Batcher<T> {
 		this.#waiting.push(...items);
 		if (this.#isStarting || !this.#mayStart()) return;
 		this.#isStarting = true;
-		const start = () => {
-			this.#isStarting = false;
-			this.#start();
-		};
-		if (this.#gathersTurn) setImmediate(start);
-		else process.nextTick(start);
+		if (this.#gathersTurn) setImmediate(this.#start);
+		else process.nextTick(this.#start);
 	}
 
 	/** Resolves when nothing is waiting or on its way. */
@@ -78,7 +74,8 @@ export class Batcher<T> {
 		return false;
 	}
 
-	#start(): void {
+	readonly #start = (): void => {
+		this.#isStarting = false;
 		while (this.#waiting.length > 0 && this.#mayStart()) {
 			this.#running++;
 			const startedAt = this.#apartMs === 0 ? null : performance.now();
@@ -96,5 +93,5 @@ export class Batcher<T> {
 		if (this.#running > 0) return;
 		this.#idle?.resolve();
 		this.#idle = null;
-	}
+	};
 }

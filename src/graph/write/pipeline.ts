@@ -25,7 +25,7 @@ import {
 import type { JsonObject } from "../../util/json.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import { type Delivery, deliverNow } from "../outbox/deliver.ts";
-import { encodeEntry, type OutboxEntry } from "../outbox/entry.ts";
+import { encodeEntry } from "../outbox/entry.ts";
 import {
 	invalidationsOf,
 	withoutInvalidations,
@@ -79,17 +79,13 @@ export class WritePipeline implements Writer {
 		this.#trace = trace;
 	}
 
-	/** Steps 1 to 6, with the outbox entry that `entryOf` makes of what was decided. */
-	async #transactAndInvalidate<T>(
+	/** Steps 1 to 6. The outbox entry covers the invalidation too, and is left to the caller or the outbox worker. */
+	async transactWithInvalidations<T>(
 		transaction: WriteTransaction<T>,
-		entryOf: (
-			decision: ReturnType<WriteTransaction<T>["decide"]>,
-			created: readonly Id[],
-		) => OutboxEntry | undefined,
-		/** For the outbox of the shard beside, where the first entry has invalidations. */
-		besideEntry?: OutboxEntry,
 	): Promise<Committed<T>> {
 		const { store } = this;
+		const { own, beside: ofBeside } = keysByShard(transaction);
+		const hasKeys = own.objects.length + own.lists.length > 0;
 		const changed = changedBy(transaction);
 		const trace = this.#trace?.startWrite(describeWrite(store, transaction));
 		let summary = NOTHING_WRITTEN;
@@ -115,11 +111,17 @@ export class WritePipeline implements Writer {
 						created = reads.created;
 						objects = decision.objects;
 						// 4. Write: the port writes objects, edges, counts and the outbox row.
-						const { entry: _, hides: __, ...writes } = decision;
-						const entry = entryOf(decision, created) ?? {};
-						outboxEntry = encodeEntry(entry);
+						const { entry, hides: _, ...writes } = decision;
+						const invalidates =
+							store.sharesCaches && hasKeys && changesAny(decision, created);
+						outboxEntry = encodeEntry({
+							...entry,
+							...(invalidates && { invalidations: invalidationsOf(own) }),
+						});
 						beside =
-							besideEntry && entry.invalidations && encodeEntry(besideEntry);
+							invalidates && ofBeside
+								? encodeEntry({ invalidations: invalidationsOf(ofBeside) })
+								: undefined;
 						summary = summarizeWrite(created, decision, outboxEntry);
 						return {
 							...writes,
@@ -217,26 +219,6 @@ export class WritePipeline implements Writer {
 			return committed;
 		await this.deleteOutboxEntries([row]);
 		return { ...committed, row: null };
-	}
-
-	/** Steps 1 to 6. The outbox entry covers the invalidation too, and is left to the caller or the outbox worker. */
-	transactWithInvalidations<T>(
-		transaction: WriteTransaction<T>,
-	): Promise<Committed<T>> {
-		const { own, beside } = keysByShard(transaction);
-		const hasKeys = own.objects.length + own.lists.length > 0;
-		return this.#transactAndInvalidate(
-			transaction,
-			(decision, created) => {
-				const { objects = [], edges = [], recount = [], entry } = decision;
-				const changed = [created, objects, edges, recount];
-				const isUnchanged = changed.every(({ length }) => length === 0);
-				return isUnchanged || !hasKeys || !this.store.sharesCaches
-					? entry
-					: { ...entry, invalidations: invalidationsOf(own) };
-			},
-			beside && { invalidations: invalidationsOf(beside) },
-		);
 	}
 
 	/** Steps 1 to 8. `alsoDeliver`: entries that earlier transactions of the same write committed. */
@@ -368,6 +350,18 @@ export class WritePipeline implements Writer {
 const CONFIRM_MS = 2_000;
 
 const NOTHING_WRITTEN: WriteSummary = { rowsWritten: 0, outbox: {} };
+
+/** Whether anything is written that readers may have in a cache. */
+function changesAny<T>(
+	{
+		objects = [],
+		edges = [],
+		recount = [],
+	}: ReturnType<WriteTransaction<T>["decide"]>,
+	created: readonly Id[],
+): boolean {
+	return [created, objects, edges, recount].some(({ length }) => length > 0);
+}
 
 /** All that a transaction locks counts as changed. What it creates is cached nowhere, not even as absent. */
 function changedBy({

@@ -53,16 +53,16 @@ export async function setEdges(
 	const newJob = events?.ofMapping(mapping.name)
 		? ((await queue?.prepare()) ?? null)
 		: null;
-	const set = (beside: number | undefined) =>
-		setOnShards(pipeline, mapping, from, changes, newJob, beside);
+	const edges = [pipeline, mapping, from, changes, newJob] as const;
 	const beside = besideOf(store, mapping, from, changes);
-	if (beside === undefined) return set(undefined);
-	try {
-		await set(beside);
-	} catch (thrown) {
-		if (!mayBeOfOneShard(thrown)) throw thrown;
-		await set(undefined);
+	if (beside !== undefined) {
+		try {
+			return await setOnShards(...edges, beside);
+		} catch (thrown) {
+			if (!mayBeOfOneShard(thrown)) throw thrown;
+		}
 	}
+	await setOnShards(...edges, undefined);
 }
 
 type Changes = Parameters<Writes["setEdges"]>[2];

@@ -2,21 +2,13 @@ import type { Id } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { Topology } from "../../topology/types.ts";
-import type { CallOptions, StatementTrace, WriteTrace } from "../../trace.ts";
+import type { CallOptions, StatementTrace } from "../../trace.ts";
 import { deadlineIn } from "../../util/deadline.ts";
 import type { Driver } from "../driver.ts";
 import { FEED_SHARDS } from "../feedShards.ts";
 import { readOnlyError, startCall } from "../portCall.ts";
 import { Router } from "../router.ts";
-import type {
-	Edge,
-	EdgeKey,
-	ListKey,
-	Scan,
-	ScanResult,
-	Transaction,
-	TransactionResult,
-} from "../rows.ts";
+import type { Edge, EdgeKey, ListKey, Scan, ScanResult } from "../rows.ts";
 import { type Procedure, run } from "../statements/batch.ts";
 import type { Select, Write } from "../statements/dialect.ts";
 import type { CommonKind } from "../statements/reads.ts";
@@ -118,6 +110,7 @@ class MysqlDriver
 	readonly readOnly: boolean;
 	readonly places: ShardMap;
 	readonly reads: Driver<Shard>["reads"];
+	readonly transact: Driver<Shard>["transact"];
 	readonly admin: StorageAdmin;
 	readonly #limits: MysqlLimits;
 	readonly #hosts: HostLease;
@@ -150,6 +143,7 @@ class MysqlDriver
 		this.places = map;
 		this.#tableCaches = reportTableCaches(map.hosts);
 		this.#transactions = new TransactionQueue(model, this.#limits);
+		this.transact = this.#transactions.run;
 		const opened = { model, topology, environment, limits: this.#limits, map };
 		const scans = new MergedReads<Scan, ScanResult>({
 			read: scanListsOnHost,
@@ -177,18 +171,6 @@ class MysqlDriver
 		lists: readonly ListKey[],
 	): boolean {
 		return this.#transactions.isFree(host, lists);
-	}
-
-	transact<T>(
-		shard: Shard,
-		beside: Shard | undefined,
-		transaction: Transaction<T>,
-		trace: WriteTrace | undefined,
-	): Promise<TransactionResult<T>> {
-		return this.#transactions.run(
-			{ shard, ...(beside && { beside }), transaction },
-			trace,
-		);
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {

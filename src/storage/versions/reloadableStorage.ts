@@ -314,16 +314,20 @@ class TopologySwitcher implements ReloadableStorage {
 	): Promise<T> {
 		const began = performance.now();
 		for (;;) {
-			const version = this.#current;
+			const version = this.#current.begin();
+			let refusal: unknown;
 			try {
-				const written = await version.use(body);
+				const written = await body(version.storage);
 				if (shard !== undefined) version.accepted((map) => map.hostOf(shard));
 				return written;
 			} catch (thrown) {
 				if (refusalOf(thrown) === null) throw thrown;
-				if (!(await this.#waitAfter(version, thrown, began))) throw thrown;
-				reportRefusal(thrown, trace);
+				refusal = thrown;
+			} finally {
+				version.end();
 			}
+			if (!(await this.#waitAfter(version, refusal, began))) throw refusal;
+			reportRefusal(refusal, trace);
 		}
 	}
 

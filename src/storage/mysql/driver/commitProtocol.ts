@@ -72,6 +72,7 @@ const ROLLBACK: Sql = { name: "rollback", text: "ROLLBACK", values: [] };
  * How transactions on one host end, so that their outcome is known: before COMMIT
  * was sent, nothing was done; when it was sent and not answered, the outcome is
  * unknown; and the server, not only this process, says that it takes writes.
+ * Callers take single functions of it.
  */
 export class CommitProtocol {
 	readonly #host: string;
@@ -83,11 +84,11 @@ export class CommitProtocol {
 	}
 
 	/** One attempt of a transaction. */
-	async attempt<T>(
+	readonly attempt = async <T>(
 		connection: MysqlConnection,
 		body: (statements: MysqlTransaction) => Promise<CommitDecision<T>>,
 		options: QueryOptions,
-	): Promise<T> {
+	): Promise<T> => {
 		// Before it locks anything, where the answer takes time.
 		await this.checkPrimary(connection);
 		const statements = new SentStatements(connection, options);
@@ -155,24 +156,24 @@ export class CommitProtocol {
 			clearInterval(timer);
 		}
 		return verdict.valueOf(results);
-	}
+	};
 
 	/** A write that commits by itself, and can be repeated without harm. */
-	async writeAlone(
+	readonly writeAlone = async (
 		connection: MysqlConnection,
 		given: Statements,
 		options: QueryOptions,
-	): Promise<readonly Result[]> {
+	): Promise<readonly Result[]> => {
 		await this.checkPrimary(connection);
 		return exchange(connection, given, options);
-	}
+	};
 
 	/** Commits writes that can be repeated without harm, in one round trip, and returns their results. */
-	async writeTogether(
+	readonly writeTogether = async (
 		connection: MysqlConnection,
 		given: Statements,
 		options: QueryOptions,
-	): Promise<readonly Result[]> {
+	): Promise<readonly Result[]> => {
 		await this.checkPrimary(connection);
 		try {
 			const all = [...statementsFor(connection, given), COMMIT];
@@ -181,7 +182,7 @@ export class CommitProtocol {
 			await this.rollBack(connection, options);
 			throw thrown;
 		}
-	}
+	};
 
 	/**
 	 * Sends the last writes of a transaction and COMMIT, and returns the results of
@@ -254,11 +255,11 @@ export class CommitProtocol {
 	 * anything: a server that a name led to before may lack what was committed, but
 	 * it takes no writes.
 	 */
-	async endUnwritten(
+	readonly endUnwritten = async (
 		connection: MysqlConnection,
 		given: Statements,
 		options: QueryOptions,
-	): Promise<readonly Result[]> {
+	): Promise<readonly Result[]> => {
 		const last = statementsFor(connection, given);
 		let results: readonly Result[];
 		try {
@@ -272,7 +273,7 @@ export class CommitProtocol {
 		if (takesWrites(answer[0])) return results.slice(0, last.length);
 		connection.destroy();
 		throw this.#readOnly();
-	}
+	};
 
 	/** A connection that cannot roll back is destroyed; the server rolls back when it ends. */
 	async rollBack(

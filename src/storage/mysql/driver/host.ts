@@ -190,8 +190,7 @@ export class Host implements AsyncDisposable {
 		const [rows] = options.decides
 			? await this.#withConnection(
 					this.#transactions,
-					(connection, sent, options) =>
-						this.#protocol.endUnwritten(connection, sent, options),
+					this.#protocol.endUnwritten,
 					listOf(sql),
 					options,
 					true,
@@ -211,8 +210,7 @@ export class Host implements AsyncDisposable {
 		this.#guard?.begin();
 		const [done] = await this.#withConnection(
 			this.#singles,
-			(connection, sent, options) =>
-				this.#protocol.writeAlone(connection, sent, options),
+			this.#protocol.writeAlone,
 			listOf(sql),
 			options,
 		);
@@ -230,8 +228,7 @@ export class Host implements AsyncDisposable {
 		this.#guard?.begin();
 		return this.#withConnection(
 			this.#transactions,
-			(connection, sent, options) =>
-				this.#protocol.writeTogether(connection, sent, options),
+			this.#protocol.writeTogether,
 			statements,
 			options,
 		);
@@ -248,8 +245,7 @@ export class Host implements AsyncDisposable {
 		this.#guard?.begin();
 		return this.#withConnection(
 			this.#transactions,
-			(connection, body, options) =>
-				this.#protocol.attempt(connection, body, options),
+			this.#protocol.attempt<T>,
 			body,
 			options,
 		);

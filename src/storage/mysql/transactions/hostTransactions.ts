@@ -87,7 +87,7 @@ export class HostTransactions {
 		const known = new SeenTexts(KNOWN_LISTS);
 		this.#context = { dialect: MYSQL, model, known };
 		this.#waiting = new Batcher({
-			send: (units) => this.#runTogether(units),
+			send: this.#runTogether,
 			countOf: ({ length }) => Math.min(length, MOST_UNITS),
 			maxRunning: MOST_RUNNING,
 			apartMs: gatherMs,
@@ -95,31 +95,25 @@ export class HostTransactions {
 	}
 
 	/** The outcomes of the unit's first transactions: at least one. `rows` are what it locks. */
-	run(
+	async run(
 		unit: Unit,
 		rows: readonly string[],
 	): Promise<readonly TransactionOutcome[]> {
-		if (this.isContended(rows)) return this.#runAlone(unit);
-		if (!unit.every(({ transaction }) => isShareable(transaction)))
-			return this.#runAlone(unit);
-		return this.#share(unit, rows);
-	}
-
-	async #share(
-		unit: Unit,
-		rows: readonly string[],
-	): Promise<readonly TransactionOutcome[]> {
+		const mayShare =
+			!this.isContended(rows) &&
+			unit.every(({ transaction }) => isShareable(transaction));
+		if (!mayShare) return this.#runAlone(unit);
 		const isOfTwo = unit.some(({ beside }) => beside !== undefined);
 		let began = performance.now();
-		const shared = await new Promise<readonly TransactionOutcome[]>(
-			(resolve, reject) => {
-				this.#waiting.add({ unit, resolve, reject });
-			},
-		).catch((thrown: unknown) => {
+		const shared = Promise.withResolvers<readonly TransactionOutcome[]>();
+		this.#waiting.add({ unit, ...shared });
+		try {
+			const outcomes = await shared.promise;
+			if (outcomes.length > 0) return outcomes;
+		} catch (thrown) {
 			if (isOfTwo && performance.now() - began > LOCK_MS) this.#contend(rows);
 			throw thrown;
-		});
-		if (shared.length > 0) return shared;
+		}
 		if (isOfTwo) throw triedOnce(unit);
 		began = performance.now();
 		try {
@@ -130,10 +124,10 @@ export class HostTransactions {
 	}
 
 	/** A unit gets no outcomes if it has to run alone. */
-	async #runTogether(
+	readonly #runTogether = async (
 		waiting: readonly Waiting[],
 		isAgain = false,
-	): Promise<void> {
+	): Promise<void> => {
 		const queued = waiting.flatMap(({ unit }) => unit);
 		let outcomes: GroupOutcomes | null;
 		try {
@@ -167,7 +161,7 @@ export class HostTransactions {
 			const end = own.indexOf(null);
 			resolve((end < 0 ? own : own.slice(0, end)) as TransactionOutcome[]);
 		}
-	}
+	};
 
 	/** The unit's first transaction decides how many run: one that renumbers or recounts does so alone. */
 	async #runAlone(unit: Unit): Promise<readonly TransactionOutcome[]> {

@@ -4,7 +4,6 @@ import type { WriteTrace } from "../../../trace.ts";
 import { deadlineIn } from "../../../util/deadline.ts";
 import { listName } from "../../keys.ts";
 import type { ListKey, Transaction, TransactionResult } from "../../rows.ts";
-import type { ShardTransaction } from "../../statements/lockedRows.ts";
 import { typeNamed } from "../../statements/objects.ts";
 import type { TransactionOutcome } from "../../statements/transaction.ts";
 import { StorageFailure, toStorageError } from "../../storageFailure.ts";
@@ -51,7 +50,7 @@ export class TransactionQueue {
 		this.#model = model;
 		this.#limits = limits;
 		this.#queue = new LockQueue({
-			run: (queued) => this.#run(queued),
+			run: this.#run,
 			maxTogether: MAX_TOGETHER,
 			maxWaiting: limits.maxQueued,
 		});
@@ -66,50 +65,48 @@ export class TransactionQueue {
 		);
 	}
 
-	async run<T>(
-		{
-			shard,
-			beside,
-			transaction,
-		}: ShardTransaction<Shard> & { readonly transaction: Transaction<T> },
+	/** `beside`: another shard of the same host, whose lists it changes too. */
+	readonly run = async <T>(
+		shard: Shard,
+		beside: Shard | undefined,
+		transaction: Transaction<T>,
 		trace?: WriteTrace,
-	): Promise<TransactionResult<T>> {
+	): Promise<TransactionResult<T>> => {
 		checkTransaction(transaction);
 		for (const { type } of transaction.creates ?? []) {
 			typeNamed(this.#model, type);
 		}
 		const rows = lockedRows(transaction);
 		const { rowsMs, writeMs } = this.#limits;
-		const result = await new Promise<TransactionOutcome>((done) => {
-			const one: QueuedTransaction = {
-				shard,
-				...(beside && { beside }),
-				transaction,
-				trace,
-				rows,
-				limit: deadlineIn(rowsMs + writeMs),
-				done,
-				timer: undefined,
-				hasStarted: false,
-				isOver: false,
-			};
-			if (!this.#queue.add(one, rows, isGroupable(transaction))) {
-				done({ thrown: queueFailure(shard, "Too many transactions wait.") });
-			} else if (!one.hasStarted) {
-				one.timer = setTimeout(() => {
-					one.isOver = true;
-					done({
-						thrown: queueFailure(
-							shard,
-							"The rows of the transaction did not come free in time.",
-						),
-					});
-				}, rowsMs);
-			}
-		});
+		const { promise, resolve: done } =
+			Promise.withResolvers<TransactionOutcome>();
+		const one: QueuedTransaction = {
+			shard,
+			...(beside && { beside }),
+			transaction,
+			trace,
+			rows,
+			limit: deadlineIn(rowsMs + writeMs),
+			done,
+			timer: undefined,
+			hasStarted: false,
+			isOver: false,
+		};
+		if (!this.#queue.add(one, rows, isGroupable(transaction))) {
+			throw queueFailure(shard, "Too many transactions wait.");
+		}
+		if (!one.hasStarted) {
+			one.timer = setTimeout(() => {
+				one.isOver = true;
+				const problem =
+					"The rows of the transaction did not come free in time.";
+				done({ thrown: queueFailure(shard, problem) });
+			}, rowsMs);
+		}
+		const result = await promise;
 		if ("thrown" in result) throw result.thrown;
 		return result as TransactionResult<T>;
-	}
+	};
 
 	#transactionsOf(host: Host): HostTransactions {
 		let transactions = this.#byHost.get(host);
@@ -121,7 +118,9 @@ export class TransactionQueue {
 	}
 
 	/** Runs transactions of one shard. Returns how many, from the first, are done. */
-	async #run(queued: readonly QueuedTransaction[]): Promise<number> {
+	readonly #run = async (
+		queued: readonly QueuedTransaction[],
+	): Promise<number> => {
 		const first = queued[0] as QueuedTransaction;
 		const live = queued.filter(({ isOver }) => !isOver);
 		for (const one of live) {
@@ -154,7 +153,7 @@ export class TransactionQueue {
 		});
 		const next = live[results.length];
 		return next === undefined ? queued.length : queued.indexOf(next);
-	}
+	};
 }
 
 function rowsOf(queued: readonly QueuedTransaction[]): readonly string[] {
