@@ -142,19 +142,6 @@ export interface Schema {
 	};
 	/** Inputs of arguments. */
 	inputs: {
-		MoveBoardInput: {
-			boardId: string;
-			beforeBoardId?: string | null | undefined;
-			afterBoardId?: string | null | undefined;
-		};
-		AddCollaboratorInput: {
-			boardId: string;
-			userId: string;
-		};
-		RemoveCollaboratorInput: {
-			boardId: string;
-			userId: string;
-		};
 		UpdateCommentInput: {
 			text: string;
 			commentId: string;
@@ -225,11 +212,6 @@ export interface Schema {
 			reason: "SPAM" | "ADULT_CONTENT" | "HATE" | "HARASSMENT" | "COPYRIGHT" | "OTHER";
 			text?: string | null | undefined;
 		};
-		MoveSectionInput: {
-			sectionId: string;
-			beforeSectionId?: string | null | undefined;
-			afterSectionId?: string | null | undefined;
-		};
 		CreateUserInput: {
 			username: string;
 			name?: string | null | undefined;
@@ -267,6 +249,14 @@ export interface Schema {
 		DeleteBoardInput: {
 			boardId: string;
 		};
+		AddCollaboratorInput: {
+			boardId: string;
+			userId: string;
+		};
+		RemoveCollaboratorInput: {
+			boardId: string;
+			userId: string;
+		};
 		AddCommentInput: {
 			pinId: string;
 			text: string;
@@ -289,6 +279,16 @@ export interface Schema {
 		};
 		DeleteSectionInput: {
 			sectionId: string;
+		};
+		MoveSectionInput: {
+			sectionId: string;
+			beforeSectionId?: string | null | undefined;
+			afterSectionId?: string | null | undefined;
+		};
+		MoveBoardInput: {
+			boardId: string;
+			beforeBoardId?: string | null | undefined;
+			afterBoardId?: string | null | undefined;
 		};
 		LikePinInput: {
 			pinId: string;

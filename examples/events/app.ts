@@ -12,7 +12,6 @@ import {
 import { demo } from "./demo.ts";
 import { attendanceResolvers } from "./resolvers/attendances.ts";
 import { groupResolvers } from "./resolvers/groups.ts";
-import { talkResolvers } from "./resolvers/talks.ts";
 import { venueResolvers } from "./resolvers/venues.ts";
 import type { Schema } from "./schema/types.d.ts";
 
@@ -65,7 +64,6 @@ export default defineApp({
 		"Query.event": byId("event"),
 		...venueResolvers,
 		...attendanceResolvers,
-		...talkResolvers,
 		...groupResolvers,
 	},
 	policies: {

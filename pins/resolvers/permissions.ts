@@ -18,7 +18,7 @@ import {
 import { mappingOf, type Schema } from "../typed.ts";
 
 /** The section, its board, and whether the board is shared with the viewer. */
-export const SECTION_COST = 3;
+const SECTION_COST = 3;
 
 /** Who may do something with an object. */
 interface Rule {
@@ -167,6 +167,7 @@ export const rights: NonNullable<PoliciesOf<Schema>["rights"]> = {
 		create: right("Board", "pin", 2),
 		update: right("Section", "update", SECTION_COST),
 		delete: right("Section", "delete", SECTION_COST),
+		move: right("Section", "update", SECTION_COST),
 	},
 	// The comment, its pin, and the pin's board.
 	Comment: { delete: right("Comment", "delete", 3) },

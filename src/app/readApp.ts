@@ -94,21 +94,21 @@ function checkMutations(
 	resolvers: App["resolvers"],
 ): void {
 	for (const declared of mutations) {
-		if ("mapping" in declared) continue;
-		const { name, kind, type, owner } = declared;
-		const isOwn = resolvers.has(`Mutation.${name}`);
+		const isOwn = resolvers.has(`Mutation.${declared.name}`);
+		const asked = rightOf(declared);
 		if (
-			kind !== "create" &&
-			owner === null &&
-			!rights[type]?.[kind] &&
-			!isOwn
+			asked !== null &&
+			!isOwn &&
+			!asked.by.some(([type, right]) => rights[type]?.[right])
 		) {
+			const [type, right] = asked.by.at(-1) ?? [];
 			throw new CorkboardError(
 				"BAD_MODEL",
-				`Nobody may use ${name}, because ${type} has no reference owner: name its owner with @mutations(owner:), or add policies.rights.${type}.${kind}.`,
+				`Nobody may use ${declared.name}, because ${type} has no reference owner: name its owner with @mutations(owner:), or add policies.rights.${type}.${right}.`,
 			);
 		}
 		if (!("fields" in declared)) continue;
+		const { name, type } = declared;
 		for (const field of declared.fields) {
 			const policy = policies[type]?.[field];
 			if (policy !== undefined && !policy.operatorOnly) continue;
@@ -118,6 +118,26 @@ function checkMutations(
 			);
 		}
 	}
+}
+
+/** The rights that let somebody use a mutation which no owner may use; null if an owner may. */
+function rightOf(declared: DeclaredMutation): {
+	readonly by: readonly (readonly [
+		type: string,
+		right: keyof Rights[string],
+	])[];
+} | null {
+	if ("mapping" in declared) {
+		const { list } = declared;
+		if (list === null || list.owner !== null) return null;
+		const update = [list.type, "update"] as const;
+		return {
+			by:
+				declared.kind === "move" ? [[declared.type, "move"], update] : [update],
+		};
+	}
+	const { kind, type, owner } = declared;
+	return kind === "create" || owner !== null ? null : { by: [[type, kind]] };
 }
 
 /** Throws BAD_MODEL for a reference that is said to be null only on an error, and may be hidden while its object is seen. */

@@ -30,7 +30,7 @@ const STORAGE_DIRECTIVES: Readonly<Record<string, string>> = {
 	prefixes: "(of: [String!]!) on FIELD_DEFINITION",
 	edge: "(mapping: String!, from: String!, to: String!) on FIELD_DEFINITION",
 	mutations:
-		"(owner: String, in: String, create: String, add: String, remove: String) on OBJECT|FIELD_DEFINITION",
+		"(owner: String, in: String, create: String, add: String, remove: String, move: String) on OBJECT|FIELD_DEFINITION",
 };
 
 export function isStorageDirective(name: string): boolean {

@@ -52,7 +52,11 @@ export function parseSdl(
 	);
 	const documents = parsed.filter((document) => document !== null);
 	if (documents.length < files.length) return null;
-	const { document, mutations } = expandSdl(concatAST(documents), describe);
+	const { document, mutations } = expandSdl(
+		concatAST(documents),
+		problems,
+		describe,
+	);
 	for (const error of validateSDL(document)) problems.addError(error);
 	const unknown = undefinedTypes(document);
 	const schema = buildASTSchema(

@@ -7,15 +7,28 @@ import {
 	id,
 	idempotencyKey,
 } from "../graphql/input/validators.ts";
-import type { DeclaredMutation } from "../model/expand/expandMutations.ts";
-import { words } from "../model/expand/expandPages.ts";
+import type {
+	DeclaredList,
+	DeclaredMutation,
+} from "../model/expand/expandMutations.ts";
+import { article, words } from "../model/expand/expandPages.ts";
 import type { BatchResolver, Resolvers } from "../plan/batchResolver.ts";
 import type { JsonObject } from "../util/json.ts";
-import { edgeMutation } from "./edgeMutation.ts";
+import { edgeMutation, requireVisibleOrEdge } from "./edgeMutation.ts";
 import { fieldsToCreate, fieldsToUpdate } from "./fieldInputs.ts";
 import { idempotency, type MutationContext, mutation } from "./mutation.ts";
-import { requireVisible } from "./requireVisible.ts";
-import { newStoredJson, referenceOf, updatedStoredJson } from "./storedJson.ts";
+import { positionInput, requireOnList } from "./position.ts";
+import {
+	bothOrFirstError,
+	notFound,
+	requireVisible,
+} from "./requireVisible.ts";
+import {
+	mappingOf,
+	newStoredJson,
+	referenceOf,
+	updatedStoredJson,
+} from "./storedJson.ts";
 
 /** Finds the object of an id if the viewer may do something with it. Throws NOT_FOUND or FORBIDDEN if not. */
 export interface Right {
@@ -32,6 +45,8 @@ export interface TypeRights {
 	readonly update?: Right;
 	/** Without it: as for `update`. */
 	readonly delete?: Right;
+	/** To another place of a list that follows a reference. Without it: who may update the owner of the list. */
+	readonly move?: Right;
 }
 
 /** By type. */
@@ -58,13 +73,15 @@ function resolverOf(
 ): BatchResolver<RequestContext> {
 	switch (declared.kind) {
 		case "add":
-		case "remove":
-			return edgeMutation({
-				name: declared.name,
-				mapping: declared.mapping,
-				to: declared.to,
-				present: declared.kind === "add",
-			});
+		case "remove": {
+			const { list, kind, ...edge } = declared;
+			const present = kind === "add";
+			return list === null
+				? edgeMutation({ ...edge, present })
+				: edgeOfList({ ...edge, present }, list, updateOf(list, rights));
+		}
+		case "move":
+			return moveMutation(declared, rights);
 		case "create":
 			return createMutation(declared, createdAt, rights[declared.type]?.create);
 		case "update":
@@ -182,6 +199,121 @@ function deleteMutation(
 			};
 		},
 	);
+}
+
+/** Adds an object to the list of another one, or removes it. Whoever may change the list may remove also what is hidden. */
+function edgeOfList(
+	edge: Pick<
+		Extract<DeclaredMutation, { readonly field: string }>,
+		"name" | "mapping" | "to" | "field"
+	> & { readonly present: boolean },
+	{ field: ownerField }: DeclaredList,
+	right: Right,
+): BatchResolver<RequestContext> {
+	const { name, to, field, present } = edge;
+	const ownerId = `${ownerField}Id`;
+	const endId = `${field}Id`;
+	return mutation(
+		{
+			name,
+			input: () => ({ [ownerId]: required(id), [endId]: required(id) }),
+			// The object, and the edge to one that is hidden.
+			cost: () => right.cost + (present ? 1 : 2),
+			maxObjects: 2,
+		},
+		async (input, context) => {
+			const mapping = mappingOf(context.graph.model, edge.mapping);
+			const given = input[endId] ?? "reserved";
+			const asked = right.require(context, input[ownerId] ?? "reserved");
+			const [owner, end] = present
+				? await bothOrFirstError(asked, requireVisible(context, to, given))
+				: [await asked, null];
+			const endOf =
+				end?.id ??
+				(await requireVisibleOrEdge(context, mapping, owner.id, given));
+			await context.writes.setEdge(mapping, owner.id, endOf, present);
+			return {
+				[ownerField]: owner.id,
+				[field]: endOf,
+				...(!present && {
+					[removedId(field)]: endOf,
+					[removedId(ownerField)]: owner.id,
+				}),
+				viewer: context.viewer,
+			};
+		},
+	);
+}
+
+/** `removedPinId` */
+function removedId(field: string): string {
+	return `removed${field.charAt(0).toUpperCase()}${field.slice(1)}Id`;
+}
+
+/** Moves an object within the list that follows one of its references. */
+function moveMutation(
+	{ name, mapping, type, reference, list }: Declared<"move">,
+	rights: Rights,
+): BatchResolver<RequestContext> {
+	const right =
+		rights[type]?.move ??
+		(list === null
+			? ofOwner(type, reference)
+			: onList(type, reference, updateOf(list, rights)));
+	const position = positionInput(type);
+	const field = fieldOf(type);
+	const idField = `${field}Id`;
+	return mutation(
+		{
+			name,
+			input: () => ({ [idField]: required(id), ...position.fields }),
+			validateTogether: position.problems,
+			cost: (given) => right.cost + position.cost(given),
+		},
+		async ({ [idField]: given = "reserved", ...beside }, context) => {
+			const { model } = context.graph;
+			const [node, neighbor] = await bothOrFirstError(
+				right.require(context, given as InputId),
+				position.neighbor(beside, context),
+			);
+			const from = referenceOf(model, node, reference);
+			if (from === null) throw notFound(list?.type ?? null);
+			requireOnList(
+				name,
+				neighbor,
+				(other) => referenceOf(model, other, reference) === from,
+				`${article(words(type))} of the ${list === null ? "viewer" : `same ${words(reference)}`}`,
+			);
+			// What is moved beside itself stays where it is.
+			if (neighbor?.node.id !== node.id) {
+				await context.writes.move({
+					mapping: mappingOf(model, mapping),
+					object: node.id,
+					from,
+					...(neighbor && { [neighbor.side]: neighbor.node.id }),
+				});
+			}
+			return { [field]: node.id, [list === null ? "viewer" : reference]: from };
+		},
+	);
+}
+
+/** To change an object whose list it is. */
+function updateOf({ type, owner }: DeclaredList, rights: Rights): Right {
+	return rights[type]?.update ?? ofOwner(type, owner);
+}
+
+/** To move an object on a list whose owner the viewer may change. */
+function onList(type: string, reference: string, update: Right): Right {
+	return {
+		cost: 1 + update.cost,
+		async require(context, given) {
+			const node = await requireVisible(context, type, given);
+			const owner = referenceOf(context.graph.model, node, reference);
+			await update.require(context, owner ?? "reserved");
+			return node;
+		},
+	};
 }
 
 /** NOT_FOUND unless the viewer sees it, FORBIDDEN unless it is the viewer's. */

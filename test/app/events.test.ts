@@ -135,4 +135,36 @@ describe("examples/events", () => {
 			[last?.id, first?.id],
 		);
 	});
+
+	it("invites to an event by its organizer alone, with the mutations that are made of the list", async () => {
+		const party = await event("Surprise party");
+		const found = await ask<{ person: { id: string } }>(
+			'{ person(by: {handle: "cy"}) { id } }',
+		);
+		assert.ok(typeof found !== "string");
+		const change = (name: string) =>
+			`mutation { ${name}(input: {eventId: "${party}", personId: "${found.person.id}"}) { event { title invited { totalCount } } } }`;
+		const answer = (name: string, totalCount: number) => ({
+			[name]: { event: { title: "Surprise party", invited: { totalCount } } },
+		});
+		// Bo is invited and sees it; cy does not.
+		assert.equal(await ask(change("invitePerson"), "bo"), "FORBIDDEN");
+		assert.equal(await ask(change("invitePerson"), "cy"), "NOT_FOUND");
+		for (let time = 0; time < 2; time++) {
+			assert.deepEqual(
+				await ask(change("invitePerson"), "ada"),
+				answer("invitePerson", 2),
+			);
+		}
+		assert.deepEqual(await ask(`{ event(id: "${party}") { title } }`, "cy"), {
+			event: { title: "Surprise party" },
+		});
+		assert.deepEqual(
+			await ask(change("uninvitePerson"), "ada"),
+			answer("uninvitePerson", 1),
+		);
+		assert.deepEqual(await ask(`{ event(id: "${party}") { title } }`, "cy"), {
+			event: null,
+		});
+	});
 });

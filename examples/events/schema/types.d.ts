@@ -176,11 +176,6 @@ export interface Schema {
 			eventId: string;
 			state: "GOING" | "MAYBE" | "DECLINED" | "ATTENDED";
 		};
-		MoveTalkInput: {
-			talkId: string;
-			afterTalkId?: string | null | undefined;
-			beforeTalkId?: string | null | undefined;
-		};
 		GiveRoleInput: {
 			groupId: string;
 			personId: string;
@@ -237,6 +232,27 @@ export interface Schema {
 		DeleteEventInput: {
 			eventId: string;
 		};
+		MoveTalkInput: {
+			talkId: string;
+			beforeTalkId?: string | null | undefined;
+			afterTalkId?: string | null | undefined;
+		};
+		FileEventInput: {
+			eventId: string;
+			topicId: string;
+		};
+		UnfileEventInput: {
+			eventId: string;
+			topicId: string;
+		};
+		InvitePersonInput: {
+			eventId: string;
+			personId: string;
+		};
+		UninvitePersonInput: {
+			eventId: string;
+			personId: string;
+		};
 		CreateTalkInput: {
 			eventId: string;
 			title: string;
@@ -278,7 +294,6 @@ export interface Schema {
 	mutations: {
 		createVenue: "CreateVenueInput";
 		answerEvent: "AnswerEventInput";
-		moveTalk: "MoveTalkInput";
 		giveRole: "GiveRoleInput";
 		followPerson: "FollowPersonInput";
 		unfollowPerson: "UnfollowPersonInput";
@@ -294,6 +309,11 @@ export interface Schema {
 		createEvent: "CreateEventInput";
 		updateEvent: "UpdateEventInput";
 		deleteEvent: "DeleteEventInput";
+		moveTalk: "MoveTalkInput";
+		fileEvent: "FileEventInput";
+		unfileEvent: "UnfileEventInput";
+		invitePerson: "InvitePersonInput";
+		uninvitePerson: "UninvitePersonInput";
 		createTalk: "CreateTalkInput";
 		updateTalk: "UpdateTalkInput";
 		deleteTalk: "DeleteTalkInput";
@@ -355,14 +375,18 @@ export interface Schema {
 		"Mutation.deleteQuestion": true;
 		"Mutation.deleteTalk": true;
 		"Mutation.deleteTicket": true;
+		"Mutation.fileEvent": true;
 		"Mutation.followGroup": true;
 		"Mutation.followPerson": true;
 		"Mutation.giveRole": true;
+		"Mutation.invitePerson": true;
 		"Mutation.moveTalk": true;
 		"Mutation.saveEvent": true;
 		"Mutation.unblockPerson": true;
+		"Mutation.unfileEvent": true;
 		"Mutation.unfollowGroup": true;
 		"Mutation.unfollowPerson": true;
+		"Mutation.uninvitePerson": true;
 		"Mutation.unsaveEvent": true;
 		"Mutation.updateEvent": true;
 		"Mutation.updateGroup": true;

@@ -6,11 +6,13 @@ import {
 	type InputObjectTypeDefinitionNode,
 	Kind,
 	type Location,
+	type NameNode,
 	type ObjectTypeDefinitionNode,
 	type ObjectTypeExtensionNode,
 	print,
 	type TypeNode,
 } from "graphql";
+import type { Problems } from "../problems.ts";
 import {
 	argument,
 	article,
@@ -55,8 +57,30 @@ export type DeclaredMutation = { readonly name: string } & (
 			readonly kind: "add" | "remove";
 			readonly mapping: string;
 			readonly to: string;
+			/** The field that names the object at the end: `pin` of `pinId`. */
+			readonly field: string;
+			/** Whose list it is; null for the viewer's. */
+			readonly list: DeclaredList | null;
+	  }
+	| {
+			readonly kind: "move";
+			readonly mapping: string;
+			readonly type: string;
+			/** The reference that the list follows. */
+			readonly reference: string;
+			/** Whose list it is; null for the viewer's. */
+			readonly list: DeclaredList | null;
 	  }
 );
+
+/** The objects that own lists which `@mutations` changes. */
+export interface DeclaredList {
+	readonly type: string;
+	/** The reference to the viewer who may change such an object; null if the type has none. */
+	readonly owner: string | null;
+	/** The field of inputs and payloads that names the object. */
+	readonly field: string;
+}
 
 /** What to say of the values that a stored field of a type may have: `At most 100 characters`. */
 export type DescribeValues = (type: string, field: string) => string | null;
@@ -73,21 +97,32 @@ export interface WithMutations {
 export function expandMutations(
 	document: DocumentNode,
 	describe: DescribeValues,
+	problems: Problems,
 ): WithMutations {
 	const sdl = new Sdl(document, describe);
 	const made = document.definitions.flatMap((definition) =>
-		isObject(definition) ? madeOf(definition, sdl) : [],
+		isObject(definition) ? madeOf(definition, sdl, problems) : [],
 	);
 	if (made.length === 0) return { document, mutations: [] };
 	const whole = new Map<string, Made>();
-	for (const { input, payload } of made) {
+	const names = new Set<string>();
+	for (const { input, payload, field } of made) {
+		const name = field.name.value;
+		if (names.has(name)) {
+			problems.add(
+				field,
+				`@mutations makes ${name} twice: give one another name`,
+			);
+		}
+		names.add(name);
 		whole.set(input.name.value, input);
 		whole.set(payload.name.value, payload);
 	}
-	const fields = made.map(({ field }) => field);
+	const byName = new Map(made.map(({ field }) => [field.name.value, field]));
 	const known = new Set(sdl.fieldsOf("Mutation").map(({ name }) => name.value));
-	const lacking = fields.filter(({ name }) => !known.has(name.value));
-	const byName = new Map(fields.map((field) => [field.name.value, field]));
+	const lacking = [...byName.values()].filter(
+		({ name }) => !known.has(name.value),
+	);
 	const completed = document.definitions.map((definition): DefinitionNode => {
 		if (isObject(definition) && definition.name.value === "Mutation") {
 			const isRoot = definition.kind === Kind.OBJECT_TYPE_DEFINITION;
@@ -168,6 +203,8 @@ function completeField(
 class Sdl {
 	readonly #fields = new Map<string, FieldDefinitionNode[]>();
 	readonly #inputs = new Set<string>();
+	/** What `@mutations(owner:)` names, by type. */
+	readonly #owners = new Map<string, string>();
 	readonly describe: DescribeValues;
 
 	constructor({ definitions }: DocumentNode, describe: DescribeValues) {
@@ -180,17 +217,41 @@ class Sdl {
 			const { value } = definition.name;
 			const fields = this.#fields.get(value) ?? [];
 			this.#fields.set(value, [...fields, ...(definition.fields ?? [])]);
+			const declared = directiveOf(definition, "mutations");
+			const owner = declared && textArgument(declared, "owner");
+			if (owner) this.#owners.set(value, owner);
 		}
+	}
+
+	/** The reference to the viewer who may change objects of a type; null if it has none. */
+	ownerOf(type: string): string | null {
+		const named = this.#owners.get(type);
+		return named ?? (this.typeOf(type, "owner") === null ? null : "owner");
 	}
 
 	fieldsOf(type: string): readonly FieldDefinitionNode[] {
 		return this.#fields.get(type) ?? [];
 	}
 
+	#field(type: string, field: string): FieldDefinitionNode | undefined {
+		return this.fieldsOf(type).find(({ name }) => name.value === field);
+	}
+
 	/** The type that a field leads to. */
 	typeOf(type: string, field: string): string | null {
-		const found = this.fieldsOf(type).find(({ name }) => name.value === field);
+		const found = this.#field(type, field);
 		return found === undefined ? null : nameIn(found.type);
+	}
+
+	isReference(type: string, field: string): boolean {
+		const found = this.#field(type, field);
+		return found !== undefined && directiveOf(found, "reference") !== undefined;
+	}
+
+	/** Whether viewers are of this type, as far as the SDL says. */
+	isViewer(type: string): boolean {
+		const viewer = this.typeOf("Query", "viewer");
+		return viewer === null || viewer === type;
 	}
 
 	/** The type that the pages of a list are of. */
@@ -221,7 +282,7 @@ class Sdl {
 
 	/** The public list that holds the same edges as one from `from` to `to`, whose field names it as its `inverse`. */
 	inverseOf(from: string, to: string, inverse: string): List | null {
-		const field = this.fieldsOf(to).find(({ name }) => name.value === inverse);
+		const field = this.#field(to, inverse);
 		return field === undefined || this.listed(field.type) !== from
 			? null
 			: this.list(field);
@@ -256,19 +317,59 @@ interface List {
 	readonly field: string;
 }
 
-function madeOf(definition: Fields, sdl: Sdl): readonly MadeMutation[] {
+function madeOf(
+	definition: Fields,
+	sdl: Sdl,
+	problems: Problems,
+): readonly MadeMutation[] {
 	const type = definition.name.value;
 	const declared = directiveOf(definition, "mutations");
 	const own = declared === undefined ? [] : ofObject(type, declared, sdl);
 	const edges = (definition.fields ?? []).flatMap((field) => {
 		const mutations = directiveOf(field, "mutations");
+		if (mutations === undefined) return [];
 		const mapping = directiveOf(field, "mapping");
 		const name = mapping && textArgument(mapping, "name");
-		if (!mutations || !name) return [];
+		const problem = (message: string): readonly MadeMutation[] => {
+			problems.add(mutations, `${type}.${field.name.value} ${message}`);
+			return [];
+		};
+		if (!mapping || !name) return problem("has @mutations, but no @mapping");
 		const inverse = textArgument(mapping, "inverse");
-		return ofMapping(type, field, mutations, { name, inverse }, sdl);
+		const reference =
+			inverse !== null && sdl.isReference(sdl.listed(field.type), inverse)
+				? inverse
+				: null;
+		const given = { from: type, list: field, declared: mutations, name, sdl };
+		const moved = textArgument(mutations, "move");
+		const changes = ["add", "remove"].some(
+			(kind) => textArgument(mutations, kind) !== null,
+		);
+		if (reference === null) {
+			return moved === null
+				? ofMapping({ ...given, inverse })
+				: problem("follows no @reference, so nothing on it can be moved");
+		}
+		if (changes) {
+			return problem(
+				`follows ${sdl.listed(field.type)}.${reference}: what is on it changes with that, and not by add and remove`,
+			);
+		}
+		if (moved === null) return [];
+		return enumArgument(mapping, "order") === "POSITION"
+			? [ofOrder({ ...given, moved, reference })]
+			: problem("is not ordered by POSITION, so nothing on it can be moved");
 	});
 	return [...own, ...edges];
+}
+
+interface GivenList {
+	readonly from: string;
+	readonly list: FieldDefinitionNode;
+	readonly declared: ConstDirectiveNode;
+	/** The mapping. */
+	readonly name: string;
+	readonly sdl: Sdl;
 }
 
 const IDEMPOTENCY_KEY: MadeField = [
@@ -284,8 +385,7 @@ function ofObject(
 	sdl: Sdl,
 ): readonly MadeMutation[] {
 	const { loc } = declared;
-	const named = textArgument(declared, "owner");
-	const owner = named ?? (sdl.typeOf(type, "owner") === null ? null : "owner");
+	const owner = sdl.ownerOf(type);
 	const inside = textArgument(declared, "in");
 	const inType = inside === null ? null : sdl.typeOf(type, inside);
 	const create = textArgument(declared, "create") ?? `create${type}`;
@@ -395,72 +495,162 @@ function ofObject(
 }
 
 /** Add and remove. */
-function ofMapping(
-	from: string,
-	list: FieldDefinitionNode,
-	declared: ConstDirectiveNode,
-	mapping: { readonly name: string; readonly inverse: string | null },
-	sdl: Sdl,
-): readonly MadeMutation[] {
+function ofMapping({
+	from,
+	list,
+	declared,
+	name: mapping,
+	inverse,
+	sdl,
+}: GivenList & { readonly inverse: string | null }): readonly MadeMutation[] {
 	const to = sdl.listed(list.type);
 	const { loc } = declared;
-	const field = lowerFirst(to);
-	// One of the two users is the viewer.
-	const one = words(to);
-	const where = `the viewer's \`${list.name.value}\``;
+	const isOwn = sdl.isViewer(from);
+	const owner: End = isOwn
+		? VIEWER
+		: { field: lowerFirst(from), one: words(from) };
+	// Of the viewer's list, one of two users is the viewer.
+	const isTwice = !isOwn && from === to;
+	const end: End = isTwice
+		? { field: `other${to}`, one: `other ${words(to)}` }
+		: { field: lowerFirst(to), one: words(to) };
+	const where = (one: string, { value }: NameNode) =>
+		`the ${one}'s \`${value}\``;
 	const viewer: MadeField = [
 		"viewer",
 		sdl.viewer,
 		"The viewer after the change.",
 	];
 	const own = sdl.list(list);
-	const other =
-		mapping.inverse === null ? null : sdl.inverseOf(from, to, mapping.inverse);
+	const other = inverse === null ? null : sdl.inverseOf(from, to, inverse);
 	return (["add", "remove"] as const).flatMap((kind) => {
 		const name = textArgument(declared, kind);
 		if (name === null) return [];
 		const isAdd = kind === "add";
-		const verb = name.endsWith(to) ? words(name.slice(0, -to.length)) : "";
+		const verb =
+			isOwn && name.endsWith(to) ? words(name.slice(0, -to.length)) : "";
+		const { one } = end;
+		const some = isTwice ? `another ${words(to)}` : article(one);
+		const hidden = isAdd ? "" : "; null if the viewer no longer sees it";
+		const after = ({ field, one }: End, type: string): MadeField => [
+			field,
+			type,
+			`The ${one} after the change${hidden}.`,
+		];
+		const idOf = ({ field, one }: End): MadeField => [
+			`${field}Id`,
+			"ID!",
+			`The ${one}'s id.`,
+		];
+		const removed = ({ field, one }: End, of: string): MadeField => [
+			`removed${upperFirst(field)}Id`,
+			"ID",
+			`The id of the ${one} that was removed from ${of}.`,
+		];
 		const made = mutationOf(name, loc, {
 			description:
 				verb === ""
-					? `${isAdd ? `Add ${article(one)} to` : `Remove ${article(one)} from`} ${where}.`
+					? `${isAdd ? `Add ${some} to` : `Remove ${some} from`} ${isOwn ? where("viewer", list.name) : `a ${owner.one}'s \`${list.name.value}\``}.`
 					: `${upperFirst(verb)} ${article(one)}.`,
-			input: `The ${one} to ${verb === "" ? kind : verb}.`,
-			mutation: { name, kind, mapping: mapping.name, to },
-			inputFields: [[`${field}Id`, "ID!", `The ${one}'s id.`]],
-			payload: isAdd
-				? [[field, to, `The ${one} after the change.`], viewer]
-				: [
-						[
-							field,
-							to,
-							`The ${one} after the change; null if the viewer no longer sees it.`,
-						],
-						[
-							`removed${to}Id`,
-							"ID",
-							`The id of the ${one} that was removed from ${where}.`,
-						],
-						viewer,
-					],
+			input: isOwn
+				? `The ${one} to ${verb === "" ? kind : verb}.`
+				: `The ${owner.one} and the ${one} to ${kind}.`,
+			mutation: {
+				name,
+				kind,
+				mapping,
+				to,
+				field: end.field,
+				list: isOwn
+					? null
+					: { type: from, owner: sdl.ownerOf(from), field: owner.field },
+			},
+			inputFields: [...(isOwn ? [] : [idOf(owner)]), idOf(end)],
+			payload: [
+				...(isOwn ? [] : [after(owner, from)]),
+				after(end, to),
+				...(isAdd ? [] : [removed(end, where(owner.one, list.name))]),
+				...(isAdd || isOwn || other === null
+					? []
+					: [removed(owner, `the ${one}'s \`${other.field}\``)]),
+				viewer,
+			],
 		});
 		if (!isAdd) return [made];
-		const end = { field, one };
 		return [
 			withEdges(made, [
-				...(own === null ? [] : [edgeField(own, VIEWER, end, loc)]),
+				...(own === null ? [] : [edgeField(own, owner, end, loc)]),
 				...(other === null
 					? []
 					: [
-							edgeField(other, end, VIEWER, loc, {
+							edgeField(other, end, owner, loc, {
 								isLater: true,
-								prefix: other.edge === own?.edge ? "viewer" : "",
+								prefix:
+									other.edge === own?.edge ? (isOwn ? "viewer" : "other") : "",
 							}),
 						]),
 			]),
 		];
 	});
+}
+
+/** Move. */
+function ofOrder({
+	from,
+	list,
+	declared,
+	name: mapping,
+	moved: name,
+	reference,
+	sdl,
+}: GivenList & {
+	readonly moved: string;
+	readonly reference: string;
+}): MadeMutation {
+	const type = sdl.listed(list.type);
+	const { loc } = declared;
+	const isOwn = sdl.isViewer(from);
+	const one = words(type);
+	const field = lowerFirst(type);
+	const owner: End = isOwn
+		? VIEWER
+		: { field: reference, one: words(reference) };
+	const beside = (side: "before" | "after"): MadeField => [
+		`${side}${type}Id`,
+		"ID",
+		`The ${one} of the ${owner.one} to place it ${side}.${side === "before" ? ` Cannot be combined with \`after${type}Id\`.` : ""}`,
+	];
+	const own = sdl.list(list);
+	const made = mutationOf(name, loc, {
+		description: `Move ${article(one)} within ${isOwn ? "the viewer's" : `its ${owner.one}'s`} \`${list.name.value}\`.`,
+		input: `The ${one} to move, and its new position: before or after another ${one} of ${isOwn ? "the viewer" : `its ${owner.one}`}, or the top if neither is given.`,
+		mutation: {
+			name,
+			kind: "move",
+			mapping,
+			type,
+			reference,
+			list: isOwn
+				? null
+				: { type: from, owner: sdl.ownerOf(from), field: reference },
+		},
+		inputFields: [
+			[`${field}Id`, "ID!", `The ${one}'s id.`],
+			beside("before"),
+			beside("after"),
+		],
+		payload: [
+			[field, type, `The ${one} after the change.`],
+			isOwn
+				? ["viewer", sdl.viewer, "The viewer after the change."]
+				: [reference, from, `The ${one}'s ${owner.one}.`],
+		],
+	});
+	return own === null
+		? made
+		: withEdges(made, [
+				edgeField(own, owner, { field, one }, loc, { isLater: true }),
+			]);
 }
 
 function mutationOf(
@@ -592,6 +782,16 @@ function inputOf(
 			...(isSaid ? [`Default: ${print(fallback)}.`] : []),
 		].join(" "),
 	];
+}
+
+function enumArgument(
+	directive: ConstDirectiveNode,
+	name: string,
+): string | null {
+	const value = directive.arguments?.find(
+		(each) => each.name.value === name,
+	)?.value;
+	return value?.kind === Kind.ENUM ? value.value : null;
 }
 
 function directiveOf(

@@ -9,6 +9,7 @@ import {
 	Source,
 } from "graphql";
 import { readTextFileSync } from "../../util/textFile.ts";
+import type { Problems } from "../problems.ts";
 import {
 	type DescribeValues,
 	expandMutations,
@@ -30,11 +31,13 @@ function readBase(path: string): DocumentNode {
  */
 export function expandSdl(
 	document: DocumentNode,
+	problems: Problems,
 	describe: DescribeValues = () => null,
 ): WithMutations {
 	const { document: expanded, mutations } = expandMutations(
 		expandPages(document),
 		describe,
+		problems,
 	);
 	const isStored = expanded.definitions.some(
 		(one) =>

@@ -17,6 +17,7 @@ import {
 	whyUnread,
 } from "../../util/textFile.ts";
 import { expandSdl } from "../expand/expandSdl.ts";
+import { Problems } from "../problems.ts";
 import { publicDocument } from "../publicSchema.ts";
 import type { SdlFile } from "../sdl.ts";
 
@@ -30,7 +31,7 @@ export function readPublicSdl(
 			parse(new Source(text, path)),
 		);
 		const schema = buildASTSchema(
-			publicDocument(expandSdl(concatAST(documents)).document),
+			publicDocument(expandSdl(concatAST(documents), new Problems()).document),
 			{ assumeValidSDL: true },
 		);
 		if (schema.getQueryType()) return schema;
