@@ -54,7 +54,7 @@ export function parseSdl(
 	if (documents.length < files.length) return null;
 	const { document, mutations } = expandSdl(
 		concatAST(documents),
-		problems,
+		(node, problem) => problems.add(node, problem),
 		describe,
 	);
 	for (const error of validateSDL(document)) problems.addError(error);

@@ -1,4 +1,5 @@
 import {
+	type ASTNode,
 	type ConstDirectiveNode,
 	type DefinitionNode,
 	type DocumentNode,
@@ -12,7 +13,6 @@ import {
 	print,
 	type TypeNode,
 } from "graphql";
-import type { Problems } from "../problems.ts";
 import {
 	argument,
 	article,
@@ -85,6 +85,9 @@ export interface DeclaredList {
 /** What to say of the values that a stored field of a type may have: `At most 100 characters`. */
 export type DescribeValues = (type: string, field: string) => string | null;
 
+/** Takes what cannot be made: where it is declared, and a sentence. */
+export type ReportProblem = (node: ASTNode, problem: string) => void;
+
 export interface WithMutations {
 	readonly document: DocumentNode;
 	readonly mutations: readonly DeclaredMutation[];
@@ -97,11 +100,11 @@ export interface WithMutations {
 export function expandMutations(
 	document: DocumentNode,
 	describe: DescribeValues,
-	problems: Problems,
+	report: ReportProblem,
 ): WithMutations {
 	const sdl = new Sdl(document, describe);
 	const made = document.definitions.flatMap((definition) =>
-		isObject(definition) ? madeOf(definition, sdl, problems) : [],
+		isObject(definition) ? madeOf(definition, sdl, report) : [],
 	);
 	if (made.length === 0) return { document, mutations: [] };
 	const whole = new Map<string, Made>();
@@ -109,10 +112,7 @@ export function expandMutations(
 	for (const { input, payload, field } of made) {
 		const name = field.name.value;
 		if (names.has(name)) {
-			problems.add(
-				field,
-				`@mutations makes ${name} twice: give one another name`,
-			);
+			report(field, `@mutations makes ${name} twice: give one another name`);
 		}
 		names.add(name);
 		whole.set(input.name.value, input);
@@ -320,7 +320,7 @@ interface List {
 function madeOf(
 	definition: Fields,
 	sdl: Sdl,
-	problems: Problems,
+	report: ReportProblem,
 ): readonly MadeMutation[] {
 	const type = definition.name.value;
 	const declared = directiveOf(definition, "mutations");
@@ -331,7 +331,7 @@ function madeOf(
 		const mapping = directiveOf(field, "mapping");
 		const name = mapping && textArgument(mapping, "name");
 		const problem = (message: string): readonly MadeMutation[] => {
-			problems.add(mutations, `${type}.${field.name.value} ${message}`);
+			report(mutations, `${type}.${field.name.value} ${message}`);
 			return [];
 		};
 		if (!mapping || !name) return problem("has @mutations, but no @mapping");

@@ -9,10 +9,10 @@ import {
 	Source,
 } from "graphql";
 import { readTextFileSync } from "../../util/textFile.ts";
-import type { Problems } from "../problems.ts";
 import {
 	type DescribeValues,
 	expandMutations,
+	type ReportProblem,
 	type WithMutations,
 } from "./expandMutations.ts";
 import { complete, expandPages } from "./expandPages.ts";
@@ -31,13 +31,13 @@ function readBase(path: string): DocumentNode {
  */
 export function expandSdl(
 	document: DocumentNode,
-	problems: Problems,
+	report: ReportProblem = () => {},
 	describe: DescribeValues = () => null,
 ): WithMutations {
 	const { document: expanded, mutations } = expandMutations(
 		expandPages(document),
 		describe,
-		problems,
+		report,
 	);
 	const isStored = expanded.definitions.some(
 		(one) =>

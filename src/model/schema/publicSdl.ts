@@ -17,7 +17,6 @@ import {
 	whyUnread,
 } from "../../util/textFile.ts";
 import { expandSdl } from "../expand/expandSdl.ts";
-import { Problems } from "../problems.ts";
 import { publicDocument } from "../publicSchema.ts";
 import type { SdlFile } from "../sdl.ts";
 
