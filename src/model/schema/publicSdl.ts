@@ -30,7 +30,7 @@ export function readPublicSdl(
 			parse(new Source(text, path)),
 		);
 		const schema = buildASTSchema(
-			publicDocument(expandSdl(concatAST(documents), new Problems()).document),
+			publicDocument(expandSdl(concatAST(documents)).document),
 			{ assumeValidSDL: true },
 		);
 		if (schema.getQueryType()) return schema;
