@@ -1,14 +1,15 @@
 import { CorkboardError } from "../errors.ts";
-import { beginAfter, type CopiedShards } from "../fleet/changes/beginAfter.ts";
 import { changesOf, type FollowedTable } from "../fleet/changes/changesOf.ts";
 import type { Change } from "../fleet/changes/changeTypes.ts";
 import { followedTables } from "../fleet/changes/followedTables.ts";
-import type { DumpPlace, Position } from "../fleet/changes/position.ts";
+import type {
+	CopiedShards,
+	DumpPlace,
+	Position,
+} from "../fleet/changes/position.ts";
 import type { Selection } from "../fleet/changes/selection.ts";
 import type { Model } from "../model/types.ts";
 import { shardTables, type Table } from "../storage/statements/tables.ts";
-import type { Environment } from "../topology/secret.ts";
-import type { TopologyStore } from "../topology/store.ts";
 import type { DumpFiles } from "./files/dumpFiles.ts";
 import type { FileCipher } from "./files/fileCipher.ts";
 import { checkFile, readLines } from "./lineFiles.ts";
@@ -23,8 +24,8 @@ import {
 import { rowIn } from "./storedLines.ts";
 
 export interface GiveDumpOptions {
-	readonly store: TopologyStore;
-	readonly environment: Environment;
+	/** The position behind these copies of shards. Throws CONFLICT where the stream cannot begin there. */
+	readonly beginAfter: (copied: CopiedShards) => Promise<Position>;
 	readonly model: Model;
 	readonly selection: Selection;
 	readonly files: DumpFiles;
@@ -57,11 +58,7 @@ export async function giveDump(
 	requireUsable(options);
 	const { id } = dump.head;
 	const begun = since ?? {
-		...(await beginAfter(
-			options.store,
-			options.environment,
-			copiedIn(files, dump),
-		)),
+		...(await options.beginAfter(copiedIn(files, dump))),
 		dump: { id, file: "", rows: 0 },
 	};
 	const { dump: place, ...behind } = begun;
@@ -107,7 +104,7 @@ function copiedIn(files: DumpFiles, { head, databases }: Dump): CopiedShards {
 		if (position.kind === "none") {
 			throw new CorkboardError(
 				"BAD_DATA",
-				`${files.name} does not say up to where ${database} was read: its server had no GTIDs. A stream of changes cannot begin there.`,
+				`${files.name} does not say up to where ${database} was read: its server had no GTIDs, or its folder kept no log of changes. A stream of changes cannot begin there.`,
 			);
 		}
 		sets.set(shard, position.set);

@@ -39,7 +39,7 @@ export function databaseFile(database: string): string {
  *
  * - `gtid`: the snapshot has everything of this set of GTIDs. It may have more, of
  *   transactions that were committed in the same moment.
- * - `none`: the server numbers nothing, as an SQLite file.
+ * - `none`: the server numbers nothing, as an SQLite file without a log of changes.
  */
 const position = z.discriminatedUnion("kind", [
 	z.object({ kind: z.literal("gtid"), set: z.string() }),

@@ -168,6 +168,8 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	"accounts show": ["ada_made_up"],
 	"accounts export": ["ada_made_up", join(folder.path, "export")],
 	"accounts erase": ["ada_made_up", "--now", "--dry-run"],
+	"changes enable": [],
+	"changes disable": ["--yes"],
 	"schema print": [],
 	"schema lock": [],
 	"schema types": ["--check"],
@@ -226,6 +228,7 @@ const ASKING: readonly string[] = [
 	...["replicas add", "replicas remove"],
 	...["shards move", "moves reverse", "moves complete", "moves cancel"],
 	...["jobs delete", "queues delete", "accounts erase", "objects rewrite"],
+	"changes disable",
 ];
 
 /** They stop writes, or cannot be undone, and do not ask. */
@@ -278,6 +281,8 @@ const WITHOUT_DRY_RUN: Readonly<Record<string, string>> = {
 	"accounts unlink": "accounts link undoes it",
 	"accounts close": "accounts reopen undoes it",
 	"accounts reopen": "accounts close undoes it",
+	"changes enable": "changes disable undoes it",
+	"changes disable": "it asks, and no row of the graph changes",
 	"queues create":
 		"queues delete undoes it, and a queue that is there stays as it is",
 	"moves pause": "moves resume undoes it",

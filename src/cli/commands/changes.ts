@@ -1,10 +1,19 @@
 import { open, rm } from "node:fs/promises";
 import { openAdmin } from "../../app/openAdmin.ts";
-import { readConfig } from "../../config/config.ts";
+import { readConfiguredTopology } from "../../app/openTopology.ts";
+import { type Config, readConfig } from "../../config/config.ts";
 import type { GiveDumpOptions } from "../../dump/giveDump.ts";
 import { CorkboardError } from "../../errors.ts";
+import { beginAfter } from "../../fleet/changes/beginAfter.ts";
 import type { Change } from "../../fleet/changes/changeTypes.ts";
-import { ChangeFollower } from "../../fleet/changes/followChanges.ts";
+import {
+	ChangeFollower,
+	type FollowOptions,
+} from "../../fleet/changes/followChanges.ts";
+import {
+	beginAfterFolder,
+	FolderFollower,
+} from "../../fleet/changes/followFolder.ts";
 import { type Position, parsePosition } from "../../fleet/changes/position.ts";
 import { readSelection } from "../../fleet/changes/selection.ts";
 import type { ChangeSink } from "../../fleet/changes/sinks/changeSink.ts";
@@ -14,16 +23,24 @@ import { openRedisStreamSink } from "../../fleet/changes/sinks/redisStreamSink.t
 import { openWebhookSink } from "../../fleet/changes/sinks/webhookSink.ts";
 import { storeToChange } from "../../fleet/topologyOperations.ts";
 import { isShown } from "../../model/shownFields.ts";
+import type { Model } from "../../model/types.ts";
 import { createLog } from "../../server/log.ts";
+import { disableLog, enableLog } from "../../storage/sqlite/changeLog.ts";
+import { hasShardFiles } from "../../storage/sqlite/driver/hasShardFiles.ts";
+import type { SqliteConnection } from "../../storage/sqlite/driver/sqliteConnection.ts";
+import { mapShardFiles, onFile } from "../../storage/sqlite/shards.ts";
 import {
 	CHANGES_LEVELS,
 	TOPOLOGY_CHANNELS,
 } from "../../topology/diagnostics.ts";
+import { dataFoldersOf } from "../../topology/ranges.ts";
+import { formatNumber } from "../../util/format.ts";
 import { isDecodable } from "../../util/isDecodable.ts";
 import { readTextFile, whyUnread } from "../../util/textFile.ts";
 import { UsageError } from "../arguments.ts";
-import { command, flag, option } from "../command.ts";
+import { command, flag, option, YES } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
+import { isConfirmed } from "../fleetCommand.ts";
 import { integer, type Kind } from "../values.ts";
 
 const SINK: Kind<URL | "-"> = {
@@ -56,7 +73,7 @@ const WATCH_MS = 1_000;
 
 const follow = command({
 	summary:
-		"Gives out what is committed, in the order of each shard, from the binary logs of the primaries.",
+		"Gives out what is committed, in the order of each shard, from the binary logs of the primaries or the logs of an embedded folder.",
 	options: {
 		to: option(SINK, `where to: ${SINK.expected} (default -)`, "-"),
 		since: option(
@@ -97,17 +114,11 @@ const follow = command({
 		),
 	},
 	details:
-		"Each line is what one transaction did to one object, or to its lists. Every change comes at least once; after a restart the last ones may come again. It follows promotions and moves of shards. What is given out is not limited to what some user may see. It reads with the operator's account, which needs REPLICATION SLAVE and REPLICATION CLIENT.",
+		"Each line is what one transaction did to one object, or to its lists. Every change comes at least once; after a restart the last ones may come again. It follows promotions and moves of shards. What is given out is not limited to what some user may see. It reads with the operator's account, which needs REPLICATION SLAVE and REPLICATION CLIENT. An embedded folder needs changes enable before; its server may run meanwhile.",
 	exitCodes: { 1: "a log cannot be followed, or an error" },
 	hasJson: false,
 	async run(given, context) {
 		const config = readConfig(context.env, { secret: "unneeded" });
-		if (config.store.kind !== "topology") {
-			throw new CorkboardError(
-				"BAD_CONFIG",
-				"changes follow reads the binary logs of MySQL, and an embedded data folder has none. Set CORKBOARD_TOPOLOGY.",
-			);
-		}
 		const { app, model, domain, schema } = await context.app();
 		const selection = readSelection(
 			{
@@ -133,13 +144,14 @@ const follow = command({
 		await using admin = await openAdmin(config, log, app);
 		admin?.readyAs(async () => (signal.aborted ? "draining" : "ready"));
 		await using sink = await openSink(given, context, { signal, onFailure });
-		await using store = storeToChange(config);
+		await using source = await openLogs(config, context, model);
 		const shared = {
-			store,
 			model,
 			selection,
 			signal,
-			environment: context.env,
+			onFailure,
+			beginAfter: source.beginAfter,
+			untilNow: given.untilNow,
 			async take(changes: readonly Change[], position: () => Position) {
 				await sink.take(changes, position);
 				TOPOLOGY_CHANNELS.changesGiven.publish({ changes: changes.length });
@@ -158,16 +170,7 @@ const follow = command({
 				`The position is within the dump ${since.dump.id}. Give it: --from DUMP.`,
 			);
 		}
-		const follower = new ChangeFollower({
-			...shared,
-			since,
-			onFailure,
-			onLoss: (name, gtids) =>
-				context.stderr(
-					`corkboard: a failover has lost transactions that were given out: ${name} lacks ${gtids}. Make the copy anew.`,
-				),
-			untilNow: given.untilNow,
-		});
+		const follower = source.follow({ ...shared, since });
 		using _levels = CHANGES_LEVELS.add(() => follower.levels());
 		let saidAt = Number.NEGATIVE_INFINITY;
 		const watch = setInterval(async () => {
@@ -190,6 +193,136 @@ const follow = command({
 		return 0;
 	},
 });
+
+/** Rows that each file of a folder keeps: some 30 MB. */
+const KEPT_ROWS = 100_000;
+
+const enable = command({
+	summary:
+		"Has an embedded folder keep a log of what is written, for changes follow.",
+	options: {
+		keep: option(
+			integer(1_000, 1_000_000_000),
+			`how many rows each file keeps (default ${KEPT_ROWS})`,
+			KEPT_ROWS,
+		),
+	},
+	details:
+		"The log costs writers CPU and disk, so it is off at first. It begins with what is written from then on, and the oldest rows are deleted as new ones come. A follower that was away for longer than that ends with an error. Run it again to change --keep. The server may run meanwhile.",
+	async run({ keep }, context) {
+		const { model } = await context.app();
+		const files = await inFolder(context, (connection) => {
+			enableLog(connection, model, keep);
+			return true;
+		});
+		return {
+			value: { files, keep },
+			lines: [
+				`${formatNumber(files)} files keep their last ${formatNumber(keep)} rows that were written`,
+			],
+		};
+	},
+});
+
+const disable = command({
+	summary: "Deletes the log that changes enable began.",
+	options: { yes: YES },
+	details:
+		"Whoever follows the changes has to make the copy anew after that. The server may run meanwhile.",
+	exitCodes: { 1: "not confirmed, or an error" },
+	async run({ yes }, context) {
+		const question =
+			"This deletes the log. Whoever follows the changes has to make the copy anew.";
+		if (!(await isConfirmed(context, { yes }, question))) return 1;
+		const files = await inFolder(context, disableLog);
+		return {
+			value: { files },
+			lines: [`${formatNumber(files)} files keep no log any more`],
+		};
+	},
+});
+
+/** Runs `change` on each file of a shard, in a transaction beside the process that owns the folder. Returns in how many it did something. */
+async function inFolder(
+	context: CommandContext,
+	change: (connection: SqliteConnection) => boolean,
+): Promise<number> {
+	const config = readConfig(context.env, { secret: "unneeded" });
+	const topology = await readConfiguredTopology(config);
+	const folders = dataFoldersOf(topology);
+	if (folders.size === 0) {
+		throw new CorkboardError(
+			"BAD_CONFIG",
+			"MySQL keeps a log of its own, the binary log: changes follow reads that. This is for an embedded folder.",
+		);
+	}
+	requireData(folders);
+	let changed = 0;
+	for (const file of mapShardFiles(topology.shards, "db", false).values()) {
+		using opened = file;
+		const isChanged = onFile(opened, ({ writer }) =>
+			writer.transaction(() => change(writer)),
+		);
+		if (isChanged) changed++;
+	}
+	return changed;
+}
+
+function requireData(folders: ReadonlySet<string>): void {
+	for (const folder of folders) {
+		if (hasShardFiles(folder)) continue;
+		throw new CorkboardError(
+			"BAD_DATA",
+			`${folder} holds no data. Run serve, init or import first.`,
+		);
+	}
+}
+
+/** What a stream is read from. */
+interface Logs extends AsyncDisposable {
+	readonly beginAfter: GiveDumpOptions["beginAfter"];
+	readonly follow: (
+		options: Omit<FollowOptions, "store" | "environment" | "onLoss" | "onLeft">,
+	) => Pick<ChangeFollower, "run" | "levels">;
+}
+
+/** The files of a folder, or the binary logs of the fleet. */
+async function openLogs(
+	config: Config,
+	context: CommandContext,
+	model: Model,
+): Promise<Logs> {
+	const topology = await readConfiguredTopology(config);
+	const folders = dataFoldersOf(topology);
+	if (folders.size > 0) {
+		requireData(folders);
+		return {
+			beginAfter: async (copied) => beginAfterFolder(model, topology, copied),
+			follow: (options) => new FolderFollower({ ...options, topology }),
+			async [Symbol.asyncDispose]() {},
+		};
+	}
+	const store = storeToChange(config);
+	const environment = context.env;
+	return {
+		beginAfter: (copied) => beginAfter(store, environment, copied),
+		follow: (options) =>
+			new ChangeFollower({
+				...options,
+				store,
+				environment,
+				onLoss: (name, gtids) =>
+					context.stderr(
+						`corkboard: a failover has lost transactions that were given out: ${name} lacks ${gtids}. Make the copy anew.`,
+					),
+				onLeft: (name, reason) =>
+					context.stderr(
+						`corkboard: ${name} left the map and is not read any more: ${reason}. What no other server has of it is left out.`,
+					),
+			}),
+		[Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+	};
+}
 
 /** Null: it was interrupted. */
 async function giveDumpFrom(
@@ -317,4 +450,4 @@ async function requireWritable(file: string): Promise<void> {
 	await rm(`${file}.try`, { force: true });
 }
 
-export const verbs = { follow };
+export const verbs = { follow, enable, disable };

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import type { Model } from "../../model/types.ts";
+import { loggedSet } from "../../storage/sqlite/changeLog.ts";
 import { quoted } from "../../storage/sqlite/ddl.ts";
 import { SqliteConnection } from "../../storage/sqlite/driver/sqliteConnection.ts";
 import type { Table } from "../../storage/statements/tables.ts";
@@ -52,8 +53,9 @@ export class SqliteSource implements DumpSource {
 			connection.run({ name: "begin", text: "BEGIN" });
 			// The snapshot is that of the first read.
 			connection.rows(FIRST_READ, []);
+			const set = loggedSet(connection);
 			return await body({
-				position: { kind: "none" },
+				position: set === null ? { kind: "none" } : { kind: "gtid", set },
 				rows: async (table, after, limit) =>
 					readRows(connection, table, after, limit),
 			});

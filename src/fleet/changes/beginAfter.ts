@@ -8,15 +8,7 @@ import type { Topology } from "../../topology/types.ts";
 import { nameOf } from "../map/mapRanges.ts";
 import { requireCurrent } from "../map/publish.ts";
 import { FleetServer } from "../server/fleetServer.ts";
-import { byRange, type Position } from "./position.ts";
-
-/** Copies of shards, each from one moment. */
-export interface CopiedShards {
-	/** What each had, as a set of GTIDs. */
-	readonly sets: ReadonlyMap<number, string>;
-	/** When the first was begun. ISO 8601. */
-	readonly begun: string;
-}
+import { byRange, type CopiedShards, type Position } from "./position.ts";
 
 /**
  * The position from which a stream has everything that these copies lack. Each

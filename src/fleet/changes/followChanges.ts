@@ -43,8 +43,12 @@ export interface FollowOptions {
 	readonly onFailure?: (server: string, reason: string) => void;
 	/** Called where a server took the place of one that is dead and lacks transactions that were given out: a copy of its shards has what nobody else has. */
 	readonly onLoss?: (server: string, gtids: string) => void;
+	/** Called where a server left the map that cannot be read to its end: what only it has is left out. */
+	readonly onLeft?: (server: string, reason: string) => void;
 	/** How often the map is read. Milliseconds. */
 	readonly lookMs?: number;
+	/** How long a server that left the map may give nothing out before it is left. Milliseconds. */
+	readonly leftMs?: number;
 	/** Whether it ends when everything that was committed before it began is given out. */
 	readonly untilNow?: boolean;
 }
@@ -55,6 +59,7 @@ const LOOK_MS = 1_000;
 const AGAIN_MS = 20;
 /** How long a server may take to answer that the map has no more. Milliseconds. */
 const ANSWER_MS = 5_000;
+const LEFT_MS = 60_000;
 /** How often the position is kept while nothing changes. Milliseconds. */
 const QUIET_MS = 1_000;
 /** Commit times are whole seconds, of clocks that may differ. Milliseconds. */
@@ -216,11 +221,7 @@ export class ChangeFollower {
 			await this.#start(name, withHost([...urls.values()][0] ?? "", name));
 		}
 		for (const [name, goal] of left) {
-			while (!this.#given.contains(goal)) {
-				this.#options.signal.throwIfAborted();
-				if (this.#failure !== null) throw this.#failure;
-				await sleep(AGAIN_MS, undefined, { signal: this.#options.signal });
-			}
+			await this.#readToEnd(name, goal);
 			await this.#end(name);
 		}
 		const successors = new Set<string>();
@@ -233,6 +234,26 @@ export class ChangeFollower {
 			}
 		}
 		for (const url of successors) await this.#reportLoss(url);
+	}
+
+	/** Resolves when all of `goal` is given out, or when the server has given nothing of it for so long that nobody waits any more. */
+	async #readToEnd(name: string, goal: GtidSet): Promise<void> {
+		const { signal, leftMs = LEFT_MS, onLeft } = this.#options;
+		let missing = Number.POSITIVE_INFINITY;
+		let movedAt = performance.now();
+		while (!this.#given.contains(goal)) {
+			signal.throwIfAborted();
+			if (this.#failure !== null) throw this.#failure;
+			const left = goal.size - this.#given.intersection(goal).size;
+			if (left < missing) {
+				missing = left;
+				movedAt = performance.now();
+			} else if (performance.now() - movedAt >= leftMs) {
+				onLeft?.(name, `${left} transactions of it were not read`);
+				return;
+			}
+			await sleep(AGAIN_MS, undefined, { signal });
+		}
 	}
 
 	/** What a failover has lost, of what was given out. */
@@ -254,12 +275,12 @@ export class ChangeFollower {
 		name: string,
 		urls: ReadonlyMap<string, string>,
 	): Promise<GtidSet | null> {
-		const { environment, onFailure } = this.#options;
+		const { environment, onLeft } = this.#options;
 		const [first = ""] = urls.values();
 		await using server = new FleetServer(withHost(first, name), environment, 1);
 		const silence = await server.silence(ANSWER_MS);
 		if (silence !== null) {
-			onFailure?.(name, `it is not in the map any more: ${silence}`);
+			onLeft?.(name, silence);
 			return null;
 		}
 		const executed = await server.executed();

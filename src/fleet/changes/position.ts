@@ -26,6 +26,14 @@ export interface DumpPlace {
 	readonly rows: number;
 }
 
+/** Copies of shards, each from one moment. */
+export interface CopiedShards {
+	/** What each had, as a set of GTIDs. */
+	readonly sets: ReadonlyMap<number, string>;
+	/** When the first was begun. ISO 8601. */
+	readonly begun: string;
+}
+
 /** One word, for `--since`. */
 export function printPosition(position: Position): string {
 	return Buffer.from(JSON.stringify(position)).toString("base64url");

@@ -1,13 +1,17 @@
 import { existsSync } from "node:fs";
+import type { Model } from "../../model/types.ts";
 import type { Table } from "../statements/tables.ts";
+import { addTriggers } from "./changeLog.ts";
 import { createTable, DUE_INDEX } from "./ddl.ts";
 import type { ShardFile } from "./driver/shardFile.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
 
-/** Creates the file's missing tables, in one transaction. */
+/** Creates the file's missing tables, in one transaction, and has its log of changes follow them. */
 export function createTables(
 	file: ShardFile,
 	tables: readonly Table[],
+	/** Null: no table of the file is followed. */
+	followed: Model | null,
 	/** First ids of tables with local ids, by `db00003.pins`. */
 	firstIds: ReadonlyMap<string, number> = new Map(),
 ): void {
@@ -22,6 +26,7 @@ export function createTables(
 		if (tables.some(({ index }) => index !== undefined)) {
 			connection.run(DUE_INDEX);
 		}
+		if (followed !== null) addTriggers(connection, followed);
 	});
 }
 

@@ -176,15 +176,22 @@ class SqliteDriver
 		const tablesOf = (
 			map: ReadonlyMap<number, FilePlace>,
 			tables: readonly Table[],
+			followed: Model | null,
 		) =>
-			[...map.values()].map(({ number, host }) => ({ number, host, tables }));
-		const ofShards = tablesOf(this.places.shards, [
-			...shardTables(model),
-			OUTBOX,
-		]);
+			[...map.values()].map(({ number, host }) => ({
+				number,
+				host,
+				tables,
+				followed,
+			}));
+		const ofShards = tablesOf(
+			this.places.shards,
+			[...shardTables(model), OUTBOX],
+			model,
+		);
 		const all = [
 			...ofShards,
-			...tablesOf(this.places.modShards, MOD_SHARD_TABLES),
+			...tablesOf(this.places.modShards, MOD_SHARD_TABLES, null),
 		];
 		const missing = async (shards?: readonly number[]) => {
 			const some =
@@ -203,8 +210,8 @@ class SqliteDriver
 			tables: () => all.flatMap(({ host, tables }) => namesIn(host, tables)),
 			async createTables(progress, firstIds) {
 				startCall("createTables", all.length);
-				for (const [at, { host, tables }] of all.entries()) {
-					onFile(host, () => createTables(host, tables, firstIds));
+				for (const [at, { host, tables, followed }] of all.entries()) {
+					onFile(host, () => createTables(host, tables, followed, firstIds));
 					progress?.(at + 1, all.length);
 					await nextTurn();
 				}

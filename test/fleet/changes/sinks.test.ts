@@ -21,6 +21,7 @@ import { openWebhookSink } from "../../../src/fleet/changes/sinks/webhookSink.ts
 import type { Id } from "../../../src/id/ids.ts";
 import { isShown } from "../../../src/model/shownFields.ts";
 import { theModel } from "../../helpers/model.ts";
+import { startProgram } from "../../helpers/program.ts";
 import { command } from "../../helpers/runCommand.ts";
 import { temporaryFolder } from "../../helpers/temporaryFolder.ts";
 import { startRedis } from "../../services/redis.ts";
@@ -30,6 +31,7 @@ after(() => folders[Symbol.dispose]());
 let made = 0;
 const path = (name: string) => join(folders.path, `${made++}-${name}`);
 
+const SINKS = join(import.meta.dirname, "../../../src/fleet/changes/sinks");
 const UUID = "3e11fa47-71ca-11e1-9e33-c80aa9429562";
 const position = (n: number): Position => ({
 	gtids: `${UUID}:1-${n}`,
@@ -70,7 +72,10 @@ describe("a folder of changes", () => {
 			await sink.take(changes(1, 3), () => position(3));
 			await sink.take(changes(4, 6), () => position(6));
 		}
-		const last = readdirSync(folder).toSorted().at(-2) as string;
+		const last = readdirSync(folder)
+			.filter((name) => name.endsWith(".ndjson"))
+			.toSorted()
+			.at(-1) as string;
 		appendFileSync(join(folder, last), `${JSON.stringify(change(7))}\n{"ty`);
 		writeFileSync(join(folder, "changes-000009.ndjson"), "{}\n");
 		await using sink = await open();
@@ -97,7 +102,10 @@ describe("a folder of changes", () => {
 			message: /has other files\. Name a folder/,
 		});
 		const damaged = path("damaged");
-		await (await openFileSink(damaged)).take(changes(1, 1), () => position(1));
+		{
+			await using sink = await openFileSink(damaged);
+			await sink.take(changes(1, 1), () => position(1));
+		}
 		writeFileSync(join(damaged, "position.json"), "{");
 		await assert.rejects(openFileSink(damaged), {
 			code: "CONFLICT",
@@ -132,8 +140,46 @@ it("a stream of lines says its position each second and at the end", async () =>
 		lines.map(({ op }) => op),
 		["create", "position", "create", "create", "position"],
 	);
-	const again = await openLineSink({ positionFile, write: async () => {} });
+	const open = () => openLineSink({ positionFile, write: async () => {} });
+	await using again = await open();
 	assert.deepEqual(again.begun, position(3));
+	await assert.rejects(open(), { code: "IN_USE" });
+});
+
+it("a position is that of one stream at a time, until its process ends", async () => {
+	const folder = path("locked");
+	const positionFile = path("locked.json");
+	const holding = (sink: string) =>
+		startProgram([], {
+			command: [
+				process.execPath,
+				"--input-type=module",
+				"--eval",
+				`import { openFileSink } from ${JSON.stringify(join(SINKS, "fileSink.ts"))};
+				import { openLineSink } from ${JSON.stringify(join(SINKS, "lineSink.ts"))};
+				await ${sink};
+				console.log("open");
+				setInterval(() => {}, 1_000);`,
+			],
+		});
+	const write = async () => {};
+	for (const [open, spelled] of [
+		[() => openFileSink(folder), `openFileSink(${JSON.stringify(folder)})`],
+		[
+			() => openLineSink({ positionFile, write }),
+			`openLineSink({ positionFile: ${JSON.stringify(positionFile)} })`,
+		],
+	] as const) {
+		await using other = holding(spelled);
+		await other.printed("out", /open/);
+		await assert.rejects(open(), {
+			code: "IN_USE",
+			message: /another changes follow keeps its position there/,
+		});
+		other.send("SIGKILL");
+		await other.ended;
+		await using _ = await open();
+	}
 });
 
 it("a URL gets signed requests in order, each again until it says that it has it", async () => {
@@ -183,7 +229,9 @@ it("a URL gets signed requests in order, each again until it says that it has it
 	]);
 	assert.equal(new Set(keys.slice(0, 4)).size, 1);
 	assert.equal(new Set(keys).size, 3);
-	assert.deepEqual((await openWebhookSink(options)).begun, position(600));
+	await sink[Symbol.asyncDispose]();
+	await using again = await openWebhookSink(options);
+	assert.deepEqual(again.begun, position(600));
 });
 
 it("a stream of Redis has every change in order, also after Redis was away", async () => {
@@ -315,14 +363,11 @@ describe("the command changes follow", () => {
 		}
 	});
 
-	it("says that an embedded data folder has no binary log", async () => {
+	it("says that a folder has no data", async () => {
 		const ran = await command(["changes", "follow"], {
 			env: { CORKBOARD_DATA: folders.path },
 		});
 		assert.equal(ran.code, 1);
-		assert.match(
-			ran.err,
-			/an embedded data folder has none\. Set CORKBOARD_TOPOLOGY/,
-		);
+		assert.match(ran.err, /holds no data\. Run serve, init or import first/);
 	});
 });

@@ -5,7 +5,7 @@ import { reasonOf } from "../../../util/reasonOf.ts";
 import type { Change } from "../changeTypes.ts";
 import type { Position } from "../position.ts";
 import type { ChangeSink } from "./changeSink.ts";
-import { readPositionFile, writePositionFile } from "./positionFile.ts";
+import { openPositionFile } from "./positionFile.ts";
 
 const POSITION = "position.json";
 /** A file takes no more lines once it has so many bytes. */
@@ -26,16 +26,21 @@ export async function openFileSink(
 			if (thrown.code !== "EEXIST") throw thrown;
 		}),
 	);
-	const kept = await readPositionFile(path);
-	const files = (await translated(folder, () => readdir(folder))).filter(
-		(name) => name !== POSITION,
+	const list = () => translated(folder, () => readdir(folder));
+	const found = await list();
+	const others = found.filter(
+		(name) => !name.startsWith(POSITION) && !isOurs(name, -1),
 	);
-	if (kept === null && files.some((name) => !isOurs(name, -1))) {
+	if (!found.includes(POSITION) && others.length > 0) {
 		throw new CorkboardError(
 			"CONFLICT",
 			`${folder} has other files. Name a folder that is empty or not there yet.`,
 		);
 	}
+	using opened = new DisposableStack();
+	const position = opened.use(await openPositionFile(path));
+	const { kept } = position;
+	const files = await list();
 	let nth = Number(kept?.file ?? 0);
 	let bytes = Number(kept?.bytes ?? 0);
 	await translated(folder, async () => {
@@ -47,9 +52,10 @@ export async function openFileSink(
 			await truncate(join(folder, nameOf(nth)), bytes);
 		}
 	});
+	const lock = opened.move();
 	return {
 		begun: kept?.position ?? null,
-		async take(changes: readonly Change[], position: () => Position) {
+		async take(changes: readonly Change[], reached: () => Position) {
 			await translated(folder, async () => {
 				if (changes.length > 0) {
 					if (bytes >= fullBytes) {
@@ -69,10 +75,12 @@ export async function openFileSink(
 					}
 					bytes += Buffer.byteLength(text);
 				}
-				await writePositionFile(path, position(), { file: nth, bytes });
+				await position.write(reached(), { file: nth, bytes });
 			});
 		},
-		async [Symbol.asyncDispose]() {},
+		async [Symbol.asyncDispose]() {
+			lock[Symbol.dispose]();
+		},
 	};
 }
 

@@ -1,7 +1,7 @@
 import type { Change } from "../changeTypes.ts";
 import { type Position, printPosition } from "../position.ts";
 import type { ChangeSink } from "./changeSink.ts";
-import { readPositionFile, writePositionFile } from "./positionFile.ts";
+import { openPositionFile } from "./positionFile.ts";
 
 export interface LineSinkOptions {
 	/** Resolves when whoever reads them has taken the lines. */
@@ -20,8 +20,8 @@ export async function openLineSink({
 	positionFile,
 	everyMs = EVERY_MS,
 }: LineSinkOptions): Promise<ChangeSink> {
-	const begun =
-		positionFile === null ? null : await readPositionFile(positionFile);
+	const file =
+		positionFile === null ? null : await openPositionFile(positionFile);
 	let saidAt = Number.NEGATIVE_INFINITY;
 	let unsaid: (() => Position) | null = null;
 	let said = "";
@@ -34,10 +34,10 @@ export async function openLineSink({
 		said = printed;
 		saidAt = performance.now();
 		await write(`${JSON.stringify({ op: "position", position: printed })}\n`);
-		if (positionFile !== null) await writePositionFile(positionFile, position);
+		await file?.write(position);
 	};
 	return {
-		begun: begun?.position ?? null,
+		begun: file?.kept?.position ?? null,
 		async take(changes: readonly Change[], position: () => Position) {
 			if (changes.length > 0) {
 				await write(
@@ -47,6 +47,9 @@ export async function openLineSink({
 			unsaid = position;
 			if (performance.now() - saidAt >= everyMs) await say();
 		},
-		[Symbol.asyncDispose]: say,
+		async [Symbol.asyncDispose]() {
+			using _ = file;
+			await say();
+		},
 	};
 }

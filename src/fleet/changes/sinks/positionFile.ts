@@ -1,5 +1,6 @@
 import { open, readFile, rename, rm } from "node:fs/promises";
 import { CorkboardError } from "../../../errors.ts";
+import { lockFile } from "../../../storage/sqlite/driver/fileLock.ts";
 import { reasonOf } from "../../../util/reasonOf.ts";
 import { temporaryName } from "../../../util/temporaryName.ts";
 import { type Position, parsePosition, printPosition } from "../position.ts";
@@ -13,10 +14,49 @@ export interface KeptPosition {
 	readonly [name: string]: unknown;
 }
 
-/** Null where there is none yet. Throws CONFLICT for a file that is damaged: to begin anew would leave changes out. */
-export async function readPositionFile(
-	path: string,
-): Promise<KeptPosition | null> {
+/** The position of one stream, which no other process keeps meanwhile. */
+export interface PositionFile extends Disposable {
+	/** What an earlier run kept; null: nothing yet. */
+	readonly kept: KeptPosition | null;
+	/** Afterwards the file has the old position or the new one, also after a crash. */
+	write(
+		position: Position,
+		more?: Readonly<Record<string, unknown>>,
+	): Promise<void>;
+}
+
+/**
+ * Locks `PATH.lock`, which stays there, and reads the file. Throws IN_USE where
+ * another stream keeps its position there, and CONFLICT for a file that is damaged:
+ * to begin anew would leave changes out.
+ */
+export async function openPositionFile(path: string): Promise<PositionFile> {
+	let lock: Disposable | null;
+	try {
+		lock = lockFile(`${path}.lock`);
+	} catch (thrown) {
+		throw failed(`${path}.lock`, thrown);
+	}
+	if (lock === null) {
+		throw new CorkboardError(
+			"IN_USE",
+			`${path} is in use: another changes follow keeps its position there. Each stream needs a position of its own.`,
+		);
+	}
+	try {
+		const kept = await readPositionFile(path);
+		return {
+			kept,
+			write: (position, more) => writePositionFile(path, position, more),
+			[Symbol.dispose]: () => lock[Symbol.dispose](),
+		};
+	} catch (thrown) {
+		lock[Symbol.dispose]();
+		throw thrown;
+	}
+}
+
+async function readPositionFile(path: string): Promise<KeptPosition | null> {
 	let text: string;
 	try {
 		text = await readFile(path, "utf8");
@@ -35,8 +75,7 @@ export async function readPositionFile(
 	}
 }
 
-/** The file has the old position or the new one, also after a crash. */
-export async function writePositionFile(
+async function writePositionFile(
 	path: string,
 	position: Position,
 	more: Readonly<Record<string, unknown>> = {},

@@ -3,7 +3,7 @@ import { redisAddress } from "../../../cache/redis/redisUrl.ts";
 import type { Change } from "../changeTypes.ts";
 import type { Position } from "../position.ts";
 import type { ChangeSink, SinkOptions } from "./changeSink.ts";
-import { readPositionFile, writePositionFile } from "./positionFile.ts";
+import { openPositionFile } from "./positionFile.ts";
 import { repeated } from "./repeated.ts";
 
 export interface RedisStreamOptions extends SinkOptions {
@@ -39,7 +39,7 @@ export async function openRedisStreamSink(
 ): Promise<ChangeSink> {
 	const { stream, maxLength, positionFile, firstPauseMs } = options;
 	const address = redisAddress(options.url);
-	const begun = await readPositionFile(positionFile);
+	const file = await openPositionFile(positionFile);
 	let connection: RedisConnection | null = null;
 	const connected = async (): Promise<RedisConnection> => {
 		if (connection !== null && !connection.isClosed) return connection;
@@ -63,7 +63,7 @@ export async function openRedisStreamSink(
 		);
 	};
 	return {
-		begun: begun?.position ?? null,
+		begun: file.kept?.position ?? null,
 		async take(changes: readonly Change[], position: () => Position) {
 			for (let at = 0; at < changes.length; at += PER_CALL) {
 				await repeated(
@@ -73,10 +73,11 @@ export async function openRedisStreamSink(
 					firstPauseMs,
 				);
 			}
-			await writePositionFile(positionFile, position());
+			await file.write(position());
 		},
 		async [Symbol.asyncDispose]() {
 			connection?.giveUp(new Error("closed"));
+			file[Symbol.dispose]();
 		},
 	};
 }

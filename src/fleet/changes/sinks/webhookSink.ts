@@ -2,7 +2,7 @@ import { createHash, createHmac } from "node:crypto";
 import type { Change } from "../changeTypes.ts";
 import type { Position } from "../position.ts";
 import type { ChangeSink, SinkOptions } from "./changeSink.ts";
-import { readPositionFile, writePositionFile } from "./positionFile.ts";
+import { openPositionFile } from "./positionFile.ts";
 import { repeated } from "./repeated.ts";
 
 export interface WebhookOptions extends SinkOptions {
@@ -32,10 +32,10 @@ export async function openWebhookSink(
 	options: WebhookOptions,
 ): Promise<ChangeSink> {
 	const { url, positionFile, firstPauseMs } = options;
-	const begun = await readPositionFile(positionFile);
+	const file = await openPositionFile(positionFile);
 	const { origin, pathname } = new URL(url);
 	return {
-		begun: begun?.position ?? null,
+		begun: file.kept?.position ?? null,
 		async take(changes: readonly Change[], position: () => Position) {
 			for (let at = 0; at < changes.length; at += PER_REQUEST) {
 				const body = changes
@@ -50,9 +50,11 @@ export async function openWebhookSink(
 					firstPauseMs,
 				);
 			}
-			await writePositionFile(positionFile, position());
+			await file.write(position());
 		},
-		async [Symbol.asyncDispose]() {},
+		async [Symbol.asyncDispose]() {
+			file[Symbol.dispose]();
+		},
 	};
 }
 

@@ -1,13 +1,12 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { CorkboardError } from "../../../errors.ts";
 import { makeFolder } from "../../../util/makeFolder.ts";
 import { reasonOf } from "../../../util/reasonOf.ts";
+import { lockFile } from "./fileLock.ts";
 
 const LOCK = "lock.sqlite";
 const OWNER = "owner.pid";
-const SQLITE_BUSY = 5;
 
 /**
  * Makes this process the folder's owner until the returned lock is disposed of.
@@ -20,28 +19,30 @@ const SQLITE_BUSY = 5;
  */
 export function lockFolder(folder: string): Disposable {
 	const owner = join(folder, OWNER);
-	let opened: DatabaseSync | undefined;
-	let lock: DatabaseSync;
+	let lock: Disposable | null = null;
 	try {
 		makeFolder(folder);
-		opened = new DatabaseSync(join(folder, LOCK));
-		lock = opened;
-		lock.exec("BEGIN EXCLUSIVE");
-		writeFileSync(owner, `${process.pid}\n`);
+		lock = lockFile(join(folder, LOCK));
+		if (lock !== null) writeFileSync(owner, `${process.pid}\n`);
 	} catch (thrown) {
-		opened?.close();
-		if (!isBusy(thrown)) throw notWritable(folder, thrown);
+		lock?.[Symbol.dispose]();
+		throw notWritable(folder, thrown);
+	}
+	if (lock === null) {
 		throw new CorkboardError(
 			"IN_USE",
 			`The data folder ${folder} is in use by ${nameOf(owner)}.`,
-			{ cause: thrown },
 		);
 	}
+	const locked = lock;
+	let isLocked = true;
 	return {
 		[Symbol.dispose]() {
-			if (!lock.isOpen) return;
+			// The next owner may have written its own by then.
+			if (!isLocked) return;
+			isLocked = false;
 			rmSync(owner, { force: true });
-			lock.close();
+			locked[Symbol.dispose]();
 		},
 	};
 }
@@ -53,14 +54,6 @@ function notWritable(folder: string, cause: unknown): CorkboardError {
 		"BAD_CONFIG",
 		`The data folder ${folder} cannot be written: ${reason}. Set CORKBOARD_DATA to a folder that this process may write, such as a mounted volume.`,
 		{ cause },
-	);
-}
-
-function isBusy(thrown: unknown): boolean {
-	return (
-		thrown instanceof Error &&
-		"errcode" in thrown &&
-		thrown.errcode === SQLITE_BUSY
 	);
 }
 

@@ -1,0 +1,218 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, test } from "node:test";
+import type { Change } from "../../src/fleet/changes/changeTypes.ts";
+import {
+	type Position,
+	parsePosition,
+} from "../../src/fleet/changes/position.ts";
+import { openSqliteStorage } from "../../src/storage/sqlite/sqliteStorage.ts";
+import { Copy, contentOf, sorted } from "../fleet/changes/copying.ts";
+import { type Program, startProgram } from "../helpers/program.ts";
+import { runHere } from "../helpers/runCommand.ts";
+import { printedSeed } from "../helpers/slowRun.ts";
+import { MODEL, topologyOn } from "../helpers/storageModel.ts";
+import { create } from "../helpers/storing.ts";
+import { temporaryFolder } from "../helpers/temporaryFolder.ts";
+import { until } from "../helpers/until.ts";
+
+const SEED = printedSeed();
+const WRITER = join(import.meta.dirname, "../fleet/changes/writeFolder.ts");
+const FOLLOW = [
+	...["changes", "follow", "--select", "Pin.title,User.name,User.likes"],
+];
+
+/** A folder of four shards with a topology that names it. */
+async function world() {
+	const folder = temporaryFolder();
+	const path = (name: string) => join(folder.path, name);
+	const topology = topologyOn(`sqlite:${path("data")}`);
+	const env = {
+		CORKBOARD_TOPOLOGY: path("topology.json"),
+		CORKBOARD_SECRET: "a secret of more than thirty-two bytes",
+	};
+	writeFileSync(env.CORKBOARD_TOPOLOGY, JSON.stringify(topology));
+	const made = await runHere(["init"], { env });
+	assert.equal(made.code, 0, made.err);
+	return {
+		path,
+		env,
+		open: () => openSqliteStorage({ model: MODEL, topology }),
+		async run(...args: readonly string[]) {
+			const { code, out, err } = await runHere(args, { env });
+			assert.equal(code, 0, err);
+			return out;
+		},
+		async refused(pattern: RegExp, ...args: readonly string[]) {
+			const { code, err } = await runHere(args, { env });
+			assert.notEqual(code, 0);
+			assert.match(err, pattern);
+		},
+		/** The position in a file; null: there is none yet. */
+		kept(file: string): Position | null {
+			try {
+				const { position } = JSON.parse(readFileSync(path(file), "utf8"));
+				return parsePosition(position);
+			} catch {
+				return null;
+			}
+		},
+		[Symbol.dispose]: () => folder[Symbol.dispose](),
+	};
+}
+
+/** A process that writes; it is to be killed. */
+async function startWriter(folder: string, users: readonly string[] = []) {
+	const program = startProgram([], {
+		command: [process.execPath, WRITER, folder, String(SEED), ...users],
+	});
+	const [, made = ""] = await program.printed("out", /users (.*)\n/);
+	const writes = () =>
+		Number([...program.out().matchAll(/writes (\d+)/g)].at(-1)?.[1] ?? 0);
+	return {
+		users: made.split(" "),
+		async someMore() {
+			const before = writes();
+			await until("more writes", () => writes() > before + 40);
+		},
+		kill: () => kill(program),
+		[Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),
+	};
+}
+
+async function kill(program: Program): Promise<void> {
+	program.send("SIGKILL");
+	await program.ended;
+}
+
+/** Puts what a follower prints into a copy, up to its last whole line. */
+function copyFrom(program: Program, copy: Copy): void {
+	let rest = "";
+	copy.beginRun();
+	program.stdout.on("data", (text: string) => {
+		const lines = (rest + text).split("\n");
+		rest = lines.pop() ?? "";
+		for (const line of lines) {
+			const change: Change | { readonly op: "position" } = JSON.parse(line);
+			if (change.op !== "position") copy.add(change);
+		}
+	});
+}
+
+describe("changes follow of an embedded folder", () => {
+	test("makes a copy that is equal to the folder, from a dump and what followed, though the writer and the follower are killed again and again", async () => {
+		using folder = await world();
+		const copy = new Copy();
+		const follower = () => {
+			const program = startProgram(
+				[
+					...FOLLOW,
+					...["--from", folder.path("dump")],
+					...["--position-file", folder.path("position.json")],
+				],
+				{ env: folder.env },
+			);
+			copyFrom(program, copy);
+			return program;
+		};
+		await using first = await startWriter(folder.path("data"));
+		await first.someMore();
+		// Both run beside the writer.
+		await folder.run("changes", "enable");
+		await folder.run(
+			...["dump", folder.path("dump"), "--for", "restore", "--unencrypted"],
+		);
+		await first.someMore();
+		{
+			await using program = follower();
+			await until("a place behind the dump", () => {
+				const position = folder.kept("position.json");
+				return position !== null && position.dump === undefined;
+			});
+			await first.someMore();
+			await kill(program);
+		}
+		await first.someMore();
+		await first.kill();
+		{
+			await using program = follower();
+			await using second = await startWriter(folder.path("data"), first.users);
+			await second.someMore();
+			await kill(program);
+			await second.someMore();
+			await second.kill();
+		}
+		await using program = follower();
+		await using storage = await folder.open();
+		const expected = await contentOf(storage, "title");
+		assert.ok(expected.objects.size > 6_000);
+		const isEqual = () =>
+			JSON.stringify(sorted(copy)) === JSON.stringify(sorted(expected));
+		await until("an equal copy", isEqual, 60_000).catch(() => {});
+		program.send("SIGTERM");
+		assert.equal((await program.ended).code, 0);
+		assert.deepEqual(copy.faults, []);
+		assert.deepEqual(sorted(copy), sorted(expected));
+	});
+
+	test("keeps so many rows as it is to, and says that it lacks what was deleted, what was put back from a copy, and another log", async () => {
+		using folder = await world();
+		await using storage = await folder.open();
+		await folder.refused(
+			/db00000\.sqlite keeps no log of changes\. Run changes enable/,
+			...FOLLOW,
+		);
+		await folder.run(
+			"dump",
+			folder.path("old"),
+			"--for",
+			"restore",
+			"--unencrypted",
+		);
+		await folder.run("changes", "enable", "--keep", "1000");
+		const position = folder.path("position.json");
+		const until = ["--until-now", "--position-file", position];
+		await folder.refused(
+			/does not say up to where db00000 was read: .* its folder kept no log/,
+			...[...FOLLOW, "--from", folder.path("old")],
+		);
+		await folder.run(...FOLLOW, ...until);
+		const begun = readFileSync(position, "utf8");
+		const pins = Array.from({ length: 500 }, () => ({ title: "Loaf" }));
+		await create(storage, 0, "Pin", ...pins);
+		const lines = (await folder.run(...FOLLOW, ...until)).split("\n");
+		assert.equal(lines.filter((line) => line.includes("Loaf")).length, 500);
+		const later = readFileSync(position, "utf8");
+		for (let n = 0; n < 4; n++) await create(storage, 0, "Pin", ...pins);
+		const rows = () => {
+			using file = new DatabaseSync(folder.path("data/db00000.sqlite"));
+			return file.prepare('SELECT COUNT(*) AS n FROM "change log"').get()?.n;
+		};
+		assert.ok(Number(rows()) < 1_300, String(rows()));
+		await folder.refused(/does not reach back far enough/, ...FOLLOW, ...until);
+		// The log goes on behind a position that is put back.
+		{
+			using file = new DatabaseSync(folder.path("data/db00000.sqlite"));
+			file.exec('DELETE FROM "change log" WHERE number > 1');
+		}
+		writeFileSync(position, later);
+		await folder.refused(/put back from an older copy/, ...FOLLOW, ...until);
+		await folder.run("changes", "disable", "--yes");
+		await folder.run("changes", "enable");
+		writeFileSync(position, begun);
+		await folder.refused(/another log than that/, ...FOLLOW, ...until);
+		{
+			using file = new DatabaseSync(folder.path("data/db00001.sqlite"));
+			file.exec('DROP TRIGGER "change log pins insert"');
+		}
+		await folder.refused(
+			/db00001\.sqlite lacks what was written to pins/,
+			...[...FOLLOW, "--until-now"],
+		);
+		// Whoever opens the folder to write adds what is missing.
+		await storage.admin.createTables();
+		await folder.run(...FOLLOW, "--until-now");
+	});
+});
