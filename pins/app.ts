@@ -1,6 +1,11 @@
 import { join } from "node:path";
 import { demo } from "./demo/demo.ts";
 import { jobs } from "./jobs.ts";
+import { collaborators } from "./parts/collaborators.ts";
+import { comments } from "./parts/comments.ts";
+import { homeFeed } from "./parts/homeFeed.ts";
+import { reports } from "./parts/reports.ts";
+import { sections } from "./parts/sections.ts";
 import { placementPolicy } from "./placement.ts";
 import { rights } from "./resolvers/permissions.ts";
 import { resolvers } from "./resolvers/resolvers.ts";
@@ -25,23 +30,8 @@ export default defineApp({
 		accountLookup: "account",
 		closedField: "deactivatedAt",
 	},
-	feed: {
-		list: "showPin",
-		owner: "owner",
-		origin: "origin",
-		from: [
-			{ name: "user", follow: "followUser", items: "ownPin" },
-			{ name: "board", follow: "followBoard", items: "placePin" },
-			{ name: "interest", follow: "followInterest", items: "filePin.inverse" },
-		],
-		related: { liked: "likePin", copies: "repin", together: "placePin" },
-		// Six of ten from people and their boards.
-		rates: [
-			{ sources: ["user", "board"], rate: 6 },
-			{ sources: ["interest"], rate: 2 },
-			{ sources: ["related"], rate: 2 },
-		],
-	},
+	// Without one of them, its file of the SDL goes too.
+	parts: [homeFeed, comments, reports, collaborators, sections],
 	jobs,
 	firstQuery: "{ interests(first: 5) { nodes { slug name } } }",
 	demo,

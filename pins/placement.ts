@@ -8,9 +8,6 @@ import type { Schema } from "./typed.ts";
  */
 export const placementPolicy: PlacementOf<Schema> = {
 	Board: { colocateWith: "owner" },
-	Section: { colocateWith: "board" },
 	Pin: { colocateWith: "board" },
-	Comment: { colocateWith: "pin" },
-	Report: { colocateWith: "reporter" },
 	Interest: { modShardOf: "slug" },
 };

@@ -4,7 +4,6 @@ import {
 	invalid,
 	mustBe,
 	optionalPart,
-	parseId,
 	text,
 	type Validator,
 	webAddress,
@@ -16,7 +15,6 @@ const MAX_NAME = 100;
 const MAX_BIO = 500;
 const MAX_DESCRIPTION = 500;
 const MAX_DETAILS = 1_000;
-const MAX_TEXT = 2_000;
 const MAX_ALT = 500;
 const MAX_INTERESTS = 10;
 /** The longest path in RFC 5321 §4.5.3.1.3, without its angle brackets. */
@@ -132,14 +130,6 @@ export const image: Validator<Image> = (given) => {
 	return { value };
 };
 
-/** An id as it is stored. */
-const objectId: Validator<string> = (given) => {
-	const parsed = typeof given === "string" ? parseId(given) : "malformed";
-	return parsed === "malformed" || parsed === "reserved"
-		? mustBe("the id of an object", given)
-		: { value: parsed };
-};
-
 const pixels: Validator<number> = (given) =>
 	typeof given === "number" && Number.isSafeInteger(given) && given > 0
 		? { value: given }
@@ -166,21 +156,11 @@ export const fieldPolicies = {
 		cover: { validate: image },
 		secret: { validate: boolean },
 	},
-	Section: {
-		name: { validate: text(MAX_NAME) },
-	},
 	Pin: {
 		title: { validate: text(MAX_NAME) },
 		details: { validate: text(MAX_DETAILS) },
 		link: { validate: webAddress },
 		image: { validate: image },
-	},
-	Report: {
-		subjectId: { validate: objectId, operatorOnly: true },
-		text: { validate: text(MAX_DETAILS) },
-	},
-	Comment: {
-		text: { validate: text(MAX_TEXT) },
 	},
 	Interest: {
 		slug: { validate: slug },

@@ -2,7 +2,7 @@ import type { VisibilityOf } from "corkboard";
 import type { Schema } from "./typed.ts";
 
 /**
- * Who may see what:
+ * Who may see what, with the parts that the app has (pins/parts/):
  *
  * - A closed account is invisible, with everything that belongs to it.
  * - A secret board, and everything on it, is visible to its owner and its
@@ -29,21 +29,16 @@ export const visibilityPolicy: VisibilityOf<Schema> = {
 		Board: {
 			owner: "owner",
 			decidedBy: ["secret"],
-			sharedBy: "collaborate.inverse",
 			isVisible: ({ data }, viewer) =>
 				(data.secret ?? false) === false ||
 				(viewer !== null && data.user_id === viewer),
 		},
-		Section: { parent: "board" },
 		Pin: {
 			parent: "board",
 			owner: "owner",
 			inheritsOwner: true,
-			siblings: ["section"],
 		},
-		Comment: { parent: "pin", owner: "author" },
-		Report: { owner: "reporter", isVisible: () => false },
 	},
-	privateLists: ["blockUser", "blockUser.inverse", "savePin", "showPin"],
+	privateLists: ["blockUser", "blockUser.inverse", "savePin"],
 	hides: { blockUser: "belongings", "blockUser.inverse": "user" },
 };

@@ -55,24 +55,6 @@ export interface Schema {
 				name?: string;
 			};
 		};
-		Report: {
-			fields: {
-				subjectId: string;
-				reason: "SPAM" | "ADULT_CONTENT" | "HATE" | "HARASSMENT" | "COPYRIGHT" | "OTHER";
-				text: string | null;
-				createdAt: string;
-			};
-			references: {
-				reporter: "User";
-			};
-			data: {
-				subject_id?: string;
-				reason?: "SPAM" | "ADULT_CONTENT" | "HATE" | "HARASSMENT" | "COPYRIGHT" | "OTHER";
-				text?: string;
-				created_at?: string;
-				user_id?: Id;
-			};
-		};
 		Pin: {
 			fields: {
 				title: string | null;
@@ -97,6 +79,24 @@ export interface Schema {
 				user_id?: Id;
 				origin_id?: Id;
 				section_id?: Id;
+			};
+		};
+		Report: {
+			fields: {
+				subjectId: string;
+				reason: "SPAM" | "ADULT_CONTENT" | "HATE" | "HARASSMENT" | "COPYRIGHT" | "OTHER";
+				text: string | null;
+				createdAt: string;
+			};
+			references: {
+				reporter: "User";
+			};
+			data: {
+				subject_id?: string;
+				reason?: "SPAM" | "ADULT_CONTENT" | "HATE" | "HARASSMENT" | "COPYRIGHT" | "OTHER";
+				text?: string;
+				created_at?: string;
+				user_id?: Id;
 			};
 		};
 		Section: {
@@ -161,17 +161,17 @@ export interface Schema {
 		RepinInput: {
 			pinId: string;
 			boardId: string;
-			sectionId?: string | null | undefined;
 			title?: string | null | undefined;
 			details?: string | null | undefined;
 			idempotencyKey?: string | null | undefined;
+			sectionId?: string | null | undefined;
 		};
 		MovePinInput: {
 			pinId: string;
 			boardId?: string | null | undefined;
-			sectionId?: string | null | undefined;
 			beforePinId?: string | null | undefined;
 			afterPinId?: string | null | undefined;
+			sectionId?: string | null | undefined;
 		};
 		MovePinsInput: {
 			pinIds: readonly (string)[];
@@ -182,7 +182,6 @@ export interface Schema {
 			pinIds: readonly (string)[];
 		};
 		CreatePinInput: {
-			sectionId?: string | null | undefined;
 			interests?: readonly (string)[] | null | undefined;
 			boardId: string;
 			title?: string | null | undefined;
@@ -190,6 +189,7 @@ export interface Schema {
 			link?: string | null | undefined;
 			image?: Schema["inputs"]["ImageInput"] | null | undefined;
 			idempotencyKey?: string | null | undefined;
+			sectionId?: string | null | undefined;
 		};
 		UpdatePinInput: {
 			interests?: readonly (string)[] | null | undefined;
@@ -370,11 +370,11 @@ export interface Schema {
 		"followInterest.inverse": [from: "Interest", to: "User"];
 		repin: [from: "Pin", to: "Pin"];
 		"likePin.inverse": [from: "Pin", to: "User"];
-		commentPin: [from: "Pin", to: "Comment"];
 		filePin: [from: "Pin", to: "Interest"];
+		commentPin: [from: "Pin", to: "Comment"];
 		listInterest: [from: null, to: "Interest"];
-		listReport: [from: null, to: "Report"];
 		prefixUser: [from: null, to: "User"];
+		listReport: [from: null, to: "Report"];
 		placeInSection: [from: "Section", to: "Pin"];
 		ownBoard: [from: "User", to: "Board"];
 		ownPin: [from: "User", to: "Pin"];

@@ -8,6 +8,7 @@ export {
 	defineApp,
 	type Example,
 	type Identity,
+	type Part,
 	type Policies,
 	policy,
 } from "./app/defineApp.ts";
@@ -16,6 +17,7 @@ export {
 	type ForSchema,
 	forSchema,
 	type NodeOf,
+	type PartOf,
 	type PlacementOf,
 	type PoliciesOf,
 	type SchemaTypes,

@@ -10,7 +10,7 @@ const PROMISED: Readonly<Record<string, string>> = {
 	"src/corkboard.ts": `
 		AnyJob App AppDemo Arguments BatchResolver CallOptions Conversion CorkboardError Example FeedDefinition
 		FeedOfRequest FieldPolicies FieldProblem FieldsOf FollowedSource ForSchema GiveUp Graph Id Identity InputId JobContext
-		JsonObject LOOK_COST Later MAX_PAGE_SIZE MaybePromise Migration MutationContext NewObject Node NodeOf
+		JsonObject LOOK_COST Later MAX_PAGE_SIZE MaybePromise Migration MutationContext NewObject Node NodeOf Part PartOf
 		PlacementOf PlacementPolicy Policies PoliciesOf RELATED_COST Random Rate RelatedSource RequestContext Resolvers Rewrite Right Row SchemaTypes Screen Source TypeRights Validator VisibilityOf VisibilityPolicy
 		accepting andThen anonymousMutation blankToNull boolean bothOrFirstError byId byIdOrKey coerceFirst compact
 		dateTime defineApp edgeMutation edgeMutations edgesByPrefix fieldsToCreate fieldsToUpdate

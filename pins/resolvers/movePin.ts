@@ -15,6 +15,7 @@ import {
 	required,
 	requireOnList,
 } from "corkboard";
+import { inSection, sectionIdOf, sectionOf } from "../parts/sections.ts";
 import {
 	mappingOf,
 	referenceOf,
@@ -22,7 +23,6 @@ import {
 	updatedStoredJson,
 } from "../typed.ts";
 import { requireRight, requireRightOn } from "./permissions.ts";
-import { sectionOf } from "./sections.ts";
 
 const position = positionInput("Pin");
 
@@ -144,7 +144,7 @@ async function checkedMove(
 	return {
 		pin,
 		from,
-		fromSection: referenceOf(model, pin, "section"),
+		fromSection: sectionIdOf(context.graph, pin),
 		board,
 		section,
 		leaves: sectionId === null || board.id !== from,
@@ -154,8 +154,9 @@ async function checkedMove(
 
 async function carryOut(
 	{ pin, from, fromSection, board, section, leaves, neighbor }: Move,
-	{ graph: { model }, writes }: MutationContext,
+	{ graph, writes }: MutationContext,
 ): Promise<JsonObject> {
+	const { model } = graph;
 	const change = (data: JsonObject) => {
 		// The rights were checked for the board that it was on.
 		if (referenceOf(model, { ...pin, data }, "board") !== from) {
@@ -167,7 +168,7 @@ async function carryOut(
 		return (
 			updatedStoredJson(model, "Pin", data, {
 				board: board.id,
-				section: section?.id ?? (leaves ? null : undefined),
+				...inSection(graph, section?.id ?? (leaves ? null : undefined)),
 			}) ?? data
 		);
 	};

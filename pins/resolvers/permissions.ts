@@ -15,10 +15,7 @@ import {
 	type RequestContext,
 	referenceOf,
 } from "corkboard";
-import { mappingOf, type Schema } from "../typed.ts";
-
-/** The section, its board, and whether the board is shared with the viewer. */
-const SECTION_COST = 3;
+import type { Schema } from "../typed.ts";
 
 /** Who may do something with an object. */
 interface Rule {
@@ -149,7 +146,7 @@ export async function requireRight<Type extends Ruled>(
 }
 
 /** What the mutations that the SDL declares ask. `cost`: the most objects and edges that are read for it. */
-function right<Type extends Ruled>(
+export function right<Type extends Ruled>(
 	type: Type,
 	name: Right<Type>,
 	cost: number,
@@ -162,15 +159,6 @@ function right<Type extends Ruled>(
 
 export const rights: NonNullable<PoliciesOf<Schema>["rights"]> = {
 	Board: { delete: right("Board", "delete", 1) },
-	Section: {
-		// The board, and whether it is shared with the viewer.
-		create: right("Board", "pin", 2),
-		update: right("Section", "update", SECTION_COST),
-		delete: right("Section", "delete", SECTION_COST),
-		move: right("Section", "update", SECTION_COST),
-	},
-	// The comment, its pin, and the pin's board.
-	Comment: { delete: right("Comment", "delete", 3) },
 };
 
 /** The same for an object that the viewer sees. */
@@ -234,9 +222,10 @@ function viewerMay(
 		(path) => (open: readonly Node[]) =>
 			leadsToViewer(asking, path.split("."), open, read),
 	);
-	if (collaboratorsOf !== undefined) {
+	// Null in an app without collaborators.
+	const mapping = graph.model.mappings.get("collaborate.inverse") ?? null;
+	if (collaboratorsOf !== undefined && mapping !== null) {
 		questions.push((open) => {
-			const mapping = mappingOf(graph.model, "collaborate.inverse");
 			const boards = open.map((node) =>
 				collaboratorsOf === "itself"
 					? node.id

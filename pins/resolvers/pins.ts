@@ -15,6 +15,7 @@ import {
 	type Resolvers,
 	required,
 } from "corkboard";
+import { inSection, sectionIdOf, sectionOf } from "../parts/sections.ts";
 import {
 	listCount,
 	newStoredJson,
@@ -28,7 +29,6 @@ import { fieldPolicies, slugs } from "../validators.ts";
 import { FILE_UNDER_COST, fileUnder, interestLinks } from "./interestLinks.ts";
 import { countOf, MAX_PINS, movePin, movePins } from "./movePin.ts";
 import { requireRight, viewerCan } from "./permissions.ts";
-import { sectionOf } from "./sections.ts";
 import { viewerHasSaved, viewerSaves } from "./viewerSaves.ts";
 
 const createPin = mutation(
@@ -63,7 +63,7 @@ const createPin = mutation(
 				...fields,
 				createdAt: context.now.toISOString(),
 				board: board.id,
-				section: section?.id,
+				...inSection(context.graph, section?.id),
 				owner: context.viewer,
 			}),
 			links: await interestLinks(names ?? [], context),
@@ -109,7 +109,7 @@ const repin = mutation(
 					details: input.details ?? copied.details,
 					createdAt: context.now.toISOString(),
 					board: board.id,
-					section: section?.id,
+					...inSection(context.graph, section?.id),
 					owner: context.viewer,
 					origin: origin.id,
 				}),
@@ -163,7 +163,7 @@ const deletePin = mutation(
 		return {
 			deletedPinId: pin.id,
 			board: referenceOf(model, pin, "board"),
-			section: referenceOf(model, pin, "section"),
+			section: sectionIdOf(context.graph, pin),
 			viewer: context.viewer,
 			origin: referenceOf(model, pin, "origin"),
 		};
@@ -207,7 +207,6 @@ export const pinResolvers: Resolvers<RequestContext> = new Map([
 	["Mutation.deletePin", deletePin],
 	["Mutation.deletePins", deletePins],
 	["Pin.likeCount", listCount("likePin.inverse")],
-	["Pin.commentCount", listCount("commentPin")],
 	["Pin.viewerLikes", viewerMembership("likePin")],
 	["Pin.viewerHasSaved", viewerHasSaved],
 	["Pin.viewerSaves", viewerSaves],

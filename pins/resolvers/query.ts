@@ -76,6 +76,5 @@ export const queryResolvers: Resolvers<RequestContext> = new Map([
 	["Query.users", users],
 	["Query.board", byId("board")],
 	["Query.pin", byId("pin")],
-	["Query.comment", byId("comment")],
 	["Query.interest", byIdOrKey("interest", "slug", isSlug)],
 ]);

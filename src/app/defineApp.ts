@@ -76,12 +76,73 @@ export interface Example {
 	readonly variables?: Readonly<Record<string, unknown>>;
 }
 
+/** What an app may have or leave out: what it adds to the rest. Its SDL is in files of its own. */
+export interface Part
+	extends Partial<Pick<App, "resolvers" | "feed" | "jobs">> {
+	readonly policies?: Omit<Policies, "visibility"> & {
+		readonly visibility?: Partial<VisibilityPolicy>;
+	};
+}
+
 /** Policies that are written by themselves. */
 export function policy(policies: Policies): Policies {
 	return policies;
 }
 
-/** An app as its file exports it. */
-export function defineApp(app: App): App {
-	return app;
+/** An app as its file exports it, with its parts. */
+export function defineApp({
+	parts = [],
+	...app
+}: App & { readonly parts?: readonly Part[] }): App {
+	let whole: App = app;
+	for (const { resolvers = [], policies = {}, jobs = [], feed } of parts) {
+		whole = {
+			...whole,
+			...(feed && { feed }),
+			resolvers: new Map([...whole.resolvers, ...resolvers]),
+			policies: together(whole.policies, policies),
+			jobs: [...(whole.jobs ?? []), ...jobs],
+		};
+	}
+	return whole;
+}
+
+function together(
+	one: Policies,
+	{
+		visibility,
+		placement,
+		fields,
+		rights,
+		...other
+	}: NonNullable<Part["policies"]>,
+): Policies {
+	return {
+		...one,
+		...other,
+		visibility: {
+			types: byType(one.visibility?.types, visibility?.types),
+			privateLists: [
+				...(one.visibility?.privateLists ?? []),
+				...(visibility?.privateLists ?? []),
+			],
+			hides: { ...one.visibility?.hides, ...visibility?.hides },
+		},
+		placement: { ...one.placement, ...placement },
+		fields: byType(one.fields, fields),
+		rights: byType(one.rights, rights),
+	};
+}
+
+/** What both say of each type. */
+function byType<T extends object>(
+	one: Readonly<Record<string, T>> = {},
+	other: Readonly<Record<string, T>> = {},
+): Readonly<Record<string, T>> {
+	return Object.fromEntries(
+		[...new Set([...Object.keys(one), ...Object.keys(other)])].map((type) => [
+			type,
+			{ ...one[type], ...other[type] } as T,
+		]),
+	);
 }

@@ -26,7 +26,13 @@ import {
 } from "../resolvers/storedJson.ts";
 import { viewerMembership } from "../resolvers/viewerMembership.ts";
 import type { JsonObject, JsonValue } from "../util/json.ts";
-import { type App, defineApp, type Identity, policy } from "./defineApp.ts";
+import {
+	type App,
+	defineApp,
+	type Identity,
+	type Part,
+	policy,
+} from "./defineApp.ts";
 
 /** What `corkboard schema types` writes of a schema. */
 export interface SchemaTypes {
@@ -39,19 +45,19 @@ export interface SchemaTypes {
 }
 
 type Name<T> = keyof T & string;
-type Part<T, K extends string> =
+type Entry<T, K extends string> =
 	T extends Readonly<Record<K, infer P>> ? P : never;
 type Objects<S extends SchemaTypes> = S["objects"];
 type TypeOf<S extends SchemaTypes> = Name<Objects<S>>;
 /** Stored fields of a type, of all types if it is not known which. */
 type Stored<S extends SchemaTypes, T> = T extends keyof Objects<S>
-	? Part<Objects<S>[T], "fields">
+	? Entry<Objects<S>[T], "fields">
 	: never;
 type References<S extends SchemaTypes, T> = T extends keyof Objects<S>
-	? Part<Objects<S>[T], "references">
+	? Entry<Objects<S>[T], "references">
 	: never;
 type Data<S extends SchemaTypes, T> = T extends keyof Objects<S>
-	? Part<Objects<S>[T], "data">
+	? Entry<Objects<S>[T], "data">
 	: never;
 /** The names of each of some records. */
 type NamesOf<T> = T extends unknown ? keyof T & string : never;
@@ -172,6 +178,18 @@ export type AppOf<S extends SchemaTypes> = Omit<
 	readonly resolvers: ResolversOf<S>;
 	readonly policies: PoliciesOf<S>;
 	readonly identity: IdentityOf<S>;
+	readonly feed?: FeedOf<S>;
+	readonly parts?: readonly PartOf<S>[];
+};
+
+export type PartOf<S extends SchemaTypes> = Omit<
+	Part,
+	"resolvers" | "policies" | "feed"
+> & {
+	readonly resolvers?: Resolvers<RequestContext>;
+	readonly policies?: Omit<PoliciesOf<S>, "visibility"> & {
+		readonly visibility?: Partial<VisibilityOf<S>>;
+	};
 	readonly feed?: FeedOf<S>;
 };
 

@@ -16,13 +16,12 @@ import {
 } from "graphql";
 import { type Id, unpackId } from "../id/ids.ts";
 import { isStorageDirective } from "./directives.ts";
+import { isInternal as isInternalAt } from "./expand/expandPages.ts";
 import { referencedTypes } from "./expand/referencedTypes.ts";
 import { semanticNonNullOf } from "./semanticNonNull.ts";
 import type { Model } from "./types.ts";
 
 const FULL = "full";
-/** Fields defined in the file of this name are stored but not public. */
-const INTERNAL_FILE = /(?:^|[\\/])internal\.graphql$/;
 
 /**
  * The schema that clients see: the SDL without the internal file, the storage
@@ -90,7 +89,7 @@ function publicPart(document: DocumentNode): DocumentNode {
 
 /** Whether clients do not see what is defined there. */
 export function isInternal(node: ASTNode | null | undefined): boolean {
-	return INTERNAL_FILE.test(node?.loc?.source.name ?? "");
+	return isInternalAt(node?.loc);
 }
 
 function withoutStorage(document: DocumentNode): DocumentNode {

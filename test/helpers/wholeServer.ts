@@ -1,4 +1,5 @@
 import pinsApp from "../../pins/app.ts";
+import type { App } from "../../src/app/defineApp.ts";
 import { openAdmin } from "../../src/app/openAdmin.ts";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { startCorkboardServer } from "../../src/app/startCorkboardServer.ts";
@@ -27,6 +28,7 @@ export interface WholeServer extends AsyncDisposable {
 /** The real schema, graph, plan and server, put together in this process as `serve` does, on a folder of its own. */
 export async function startWhole(
 	env: Readonly<Record<string, string>> = {},
+	app: App = pinsApp,
 ): Promise<WholeServer> {
 	await using stack = new AsyncDisposableStack();
 	const folder = stack.use(temporaryFolder());
@@ -37,16 +39,14 @@ export async function startWhole(
 		}),
 		...env,
 	});
-	const corkboard = stack.use(
-		await openCorkboard(pinsApp, config, "readWrite"),
-	);
+	const corkboard = stack.use(await openCorkboard(app, config, "readWrite"));
 	const lines: Record<string, unknown>[] = [];
 	const log = createLog({
 		level: "info",
 		format: "json",
 		destination: { write: (line) => lines.push(JSON.parse(line)) },
 	});
-	const admin = stack.use(await openAdmin(config, log, pinsApp));
+	const admin = stack.use(await openAdmin(config, log, app));
 	if (config.slowMs !== null) stack.use(logSlowRequests(log, config.slowMs));
 	const traces = stack.use(await openConfiguredTraces(config));
 	const server = stack.use(

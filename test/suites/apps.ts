@@ -11,43 +11,50 @@ import type { TestGraph } from "../../src/testing/openTest.ts";
 import { walkRandomly } from "../../src/testing/randomWalk.ts";
 import { walkPrivacy } from "../../src/testing/walkPrivacy.ts";
 
+/** Pins of a user, something that is secret, and a block. */
+const PINS: readonly object[] = [
+	{ type: "User", key: "ada", fields: { username: "ada" } },
+	{ type: "User", key: "bo", fields: { username: "bob" } },
+	{ type: "User", key: "cy", fields: { username: "cyd" } },
+	{ type: "Board", key: "open", fields: { name: "Kites", owner: "ada" } },
+	{
+		type: "Board",
+		key: "secret",
+		fields: { name: "Gifts", owner: "ada", secret: true },
+	},
+	{
+		type: "Pin",
+		key: "kite",
+		fields: { title: "A kite", board: "open", owner: "ada" },
+	},
+	{
+		type: "Pin",
+		key: "gift",
+		fields: { title: "A gift", board: "secret", owner: "ada" },
+	},
+	{
+		type: "Interest",
+		key: "craft",
+		fields: { slug: "craft", name: "Craft" },
+	},
+	{ edge: "filePin", from: "kite", to: "craft" },
+	{ edge: "followUser", from: "bo", to: "ada" },
+	{ edge: "likePin", from: "bo", to: "kite" },
+	{ edge: "blockUser", from: "cy", to: "bo" },
+];
+
 /** A small graph of each app: two users and more, and something that is hidden. */
 const GRAPHS: Readonly<Record<string, readonly object[]>> = {
 	pins: [
-		{ type: "User", key: "ada", fields: { username: "ada" } },
-		{ type: "User", key: "bo", fields: { username: "bob" } },
-		{ type: "User", key: "cy", fields: { username: "cyd" } },
-		{ type: "Board", key: "open", fields: { name: "Kites", owner: "ada" } },
-		{
-			type: "Board",
-			key: "secret",
-			fields: { name: "Gifts", owner: "ada", secret: true },
-		},
-		{
-			type: "Pin",
-			key: "kite",
-			fields: { title: "A kite", board: "open", owner: "ada" },
-		},
-		{
-			type: "Pin",
-			key: "gift",
-			fields: { title: "A gift", board: "secret", owner: "ada" },
-		},
+		...PINS,
 		{
 			type: "Comment",
 			key: "nice",
 			fields: { text: "Nice", pin: "kite", author: "bo" },
 		},
-		{
-			type: "Interest",
-			key: "craft",
-			fields: { slug: "craft", name: "Craft" },
-		},
-		{ edge: "filePin", from: "kite", to: "craft" },
-		{ edge: "followUser", from: "bo", to: "ada" },
-		{ edge: "likePin", from: "bo", to: "kite" },
-		{ edge: "blockUser", from: "cy", to: "bo" },
 	],
+	// Without its parts.
+	plain: PINS,
 	recipes: [
 		{ type: "Cook", key: "ada", fields: { handle: "ada" } },
 		{ type: "Cook", key: "bo", fields: { handle: "bo" } },
@@ -80,6 +87,7 @@ const NOT_STORED: Readonly<Record<string, readonly string[]>> = {
 /** Mutations that somebody who is blocked may use in turn. */
 const AS_VISITOR: Readonly<Record<string, readonly string[]>> = {
 	pins: ["report", "blockUser"],
+	plain: ["blockUser"],
 };
 
 /** Opens an app, with settings of one's own. */

@@ -96,9 +96,9 @@ function expandField(
 	};
 }
 
-/** What only internal fields use is internal too. */
+/** Whether clients do not see what is defined there: in `internal.graphql`, or `report.internal.graphql`. What only internal fields use is internal too. */
 export function isInternal(loc: Location | undefined): boolean {
-	return /(?:^|[\\/])internal\.graphql$/.test(loc?.source.name ?? "");
+	return /(?:^|[\\/.])internal\.graphql$/.test(loc?.source.name ?? "");
 }
 
 /** The type in `[Pin]`; null for everything else. */

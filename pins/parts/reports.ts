@@ -1,20 +1,31 @@
 import {
 	id,
+	mustBe,
 	mutation,
 	optional,
-	type RequestContext,
-	type Resolvers,
+	type PartOf,
+	parseId,
 	required,
 	requireVisibleOrPublic,
+	text,
 	type Validator,
 } from "corkboard";
 import { newStoredJson, type Schema } from "../typed.ts";
-import { fieldPolicies } from "../validators.ts";
 
 type Reason = Schema["objects"]["Report"]["fields"]["reason"];
 
 /** GraphQL has checked that it is a value of the enum. */
 const reason: Validator<Reason> = (given) => ({ value: given as Reason });
+
+const reportText = text(1_000);
+
+/** An id as it is stored. */
+const objectId: Validator<string> = (given) => {
+	const parsed = typeof given === "string" ? parseId(given) : "malformed";
+	return parsed === "malformed" || parsed === "reserved"
+		? mustBe("the id of an object", given)
+		: { value: parsed };
+};
 
 /** The object is the idempotency key: a viewer who reports it again gets the same answer, and operators no second report. */
 const report = mutation(
@@ -23,7 +34,7 @@ const report = mutation(
 		input: () => ({
 			subjectId: required(id),
 			reason: required(reason),
-			text: optional(fieldPolicies.Report.text.validate),
+			text: optional(reportText),
 		}),
 		cost: () => 1,
 	},
@@ -48,6 +59,19 @@ const report = mutation(
 	},
 );
 
-export const reportResolvers: Resolvers<RequestContext> = new Map([
-	["Mutation.report", report],
-]);
+/** Reports to the operators. Nobody sees them in the API; a command prints them. */
+export const reports: PartOf<Schema> = {
+	resolvers: new Map([["Mutation.report", report]]),
+	policies: {
+		visibility: {
+			types: { Report: { owner: "reporter", isVisible: () => false } },
+		},
+		placement: { Report: { colocateWith: "reporter" } },
+		fields: {
+			Report: {
+				subjectId: { validate: objectId, operatorOnly: true },
+				text: { validate: reportText },
+			},
+		},
+	},
+};

@@ -6,13 +6,17 @@ import {
 	type MutationContext,
 	mutation,
 	ownId,
-	type RequestContext,
-	type Resolvers,
+	type PartOf,
 	required,
 	requireVisibleOrEdge,
 } from "corkboard";
-import { mappingOf, requireVisible, storedValue } from "../typed.ts";
-import { requireRight, viewerCan } from "./permissions.ts";
+import { requireRight, viewerCan } from "../resolvers/permissions.ts";
+import {
+	mappingOf,
+	requireVisible,
+	type Schema,
+	storedValue,
+} from "../typed.ts";
 
 const input = () => ({ boardId: required(id), userId: required(id) });
 
@@ -83,8 +87,14 @@ async function collaborationOnOwnBoard(
 	};
 }
 
-export const collaboratorResolvers: Resolvers<RequestContext> = new Map([
-	["Mutation.addCollaborator", addCollaborator],
-	["Mutation.removeCollaborator", removeCollaborator],
-	["Board.viewerCanPin", viewerCan("Board", "pin")],
-]);
+/** Users who may pin on the boards of others, and see them if they are secret. */
+export const collaborators: PartOf<Schema> = {
+	resolvers: new Map([
+		["Mutation.addCollaborator", addCollaborator],
+		["Mutation.removeCollaborator", removeCollaborator],
+		["Board.viewerCanPin", viewerCan("Board", "pin")],
+	]),
+	policies: {
+		visibility: { types: { Board: { sharedBy: "collaborate.inverse" } } },
+	},
+};

@@ -8,14 +8,14 @@ import {
 	LOOK_COST,
 	mutation,
 	type Node,
+	type PartOf,
 	RELATED_COST,
 	type RequestContext,
-	type Resolvers,
 	required,
 	type Source,
 	sizeOfList,
 } from "corkboard";
-import { referenceOf, requireVisible } from "../typed.ts";
+import { referenceOf, requireVisible, type Schema } from "../typed.ts";
 
 /** A count above this is this. */
 const MAX_WAITING = 99;
@@ -141,10 +141,31 @@ function requireFeed(feed: FeedOfRequest | null): FeedOfRequest {
 	);
 }
 
-export const homeFeedResolvers: Resolvers<RequestContext> = new Map([
-	["User.homeFeedWaiting", homeFeedWaiting],
-	["Pin.homeFeedReason", homeFeedReason],
-	["Pin.related", related],
-	["Mutation.refreshHomeFeed", refreshHomeFeed],
-	["Mutation.hideFromHomeFeed", hideFromHomeFeed],
-]);
+/** What those whom a user follows saved, and what stands next to it. */
+export const homeFeed: PartOf<Schema> = {
+	resolvers: new Map([
+		["User.homeFeedWaiting", homeFeedWaiting],
+		["Pin.homeFeedReason", homeFeedReason],
+		["Pin.related", related],
+		["Mutation.refreshHomeFeed", refreshHomeFeed],
+		["Mutation.hideFromHomeFeed", hideFromHomeFeed],
+	]),
+	policies: { visibility: { privateLists: ["showPin"] } },
+	feed: {
+		list: "showPin",
+		owner: "owner",
+		origin: "origin",
+		from: [
+			{ name: "user", follow: "followUser", items: "ownPin" },
+			{ name: "board", follow: "followBoard", items: "placePin" },
+			{ name: "interest", follow: "followInterest", items: "filePin.inverse" },
+		],
+		related: { liked: "likePin", copies: "repin", together: "placePin" },
+		// Six of ten from people and their boards.
+		rates: [
+			{ sources: ["user", "board"], rate: 6 },
+			{ sources: ["interest"], rate: 2 },
+			{ sources: ["related"], rate: 2 },
+		],
+	},
+};
