@@ -19,7 +19,8 @@ await runNamedProgram("attack", {
 	migrate: {
 		about:
 			"an old database that is written to is brought over by runners that are killed",
-		load: () => import("./migrate/main.ts"),
+		load: async () =>
+			programOf((await import("./migrate/migrateWorld.ts")).world),
 	},
 	move: {
 		about:

@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createConnection } from "mysql2/promise";
 import type { Random } from "../../../src/util/random.ts";
 import type { Server } from "../../services/server.ts";
@@ -8,20 +9,33 @@ export interface OldApplication extends AsyncDisposable {
 	readonly url: string;
 	/** Fills the tables from the lines of an import. Returns the rows. */
 	load(lines: Iterable<string>): Promise<number>;
-	/** One write, of any kind. */
+	/** One write, of any kind. While the server is away it waits for it, and the write is lost. */
 	write(random: Random): Promise<void>;
 	/** Rows and transactions of the kinds that get lost. Call what it returns to commit the late one. */
 	plantGremlins(): Promise<() => Promise<void>>;
-	/** What it lets nobody write to it any more. */
+	/** Lets nobody write to it any more. */
 	stopWrites(): Promise<void>;
+	/** All rows of a table, without any code of a migration. Times are texts. */
+	rows(table: string): Promise<readonly OldRow[]>;
 	readonly writes: number;
+	/** How often its server was away. */
+	readonly outages: number;
 }
 
-/** Keys of rows that cannot be taken over. */
-export const PLANTED_BAD = /^(?:User:(?:900001|900002|900004)|Pin:900003)\b/;
+export type OldRow = Readonly<Record<string, string | number | Buffer | null>>;
+
+/** The ids of rows that are planted. */
+export const PLANTED = {
+	notUtf8: -1,
+	zeroDate: -2,
+	usedAgain: -3,
+	collides: -4,
+	late: -5,
+	moved: -6,
+} as const;
 
 interface Statements {
-	run(text: string): Promise<void>;
+	run(text: string): Promise<readonly OldRow[]>;
 	close(): Promise<void>;
 }
 
@@ -53,9 +67,14 @@ export async function openOldMysql(server: Server): Promise<OldApplication> {
 		noUtf8: "X'FF41'",
 		stop: ["SET GLOBAL super_read_only = ON"],
 		async connect() {
-			const connection = await createConnection({ uri: url });
+			const connection = await createConnection({
+				uri: url,
+				dateStrings: true,
+			});
+			connection.on("error", () => {});
 			const run = async (text: string) => {
-				await connection.query(text);
+				const [rows] = await connection.query(text);
+				return rows as readonly OldRow[];
 			};
 			await run("SET sql_mode = ''");
 			await run("SET time_zone = '+00:00'");
@@ -66,9 +85,21 @@ export async function openOldMysql(server: Server): Promise<OldApplication> {
 
 interface PgClient {
 	connect(): Promise<void>;
-	query(text: string): Promise<unknown>;
+	on(event: "error", listener: () => void): void;
+	query(text: string): Promise<{ readonly rows: readonly OldRow[] }>;
 	end(): Promise<void>;
 }
+
+/** Times as the server writes them. */
+const AS_TEXT = {
+	getTypeParser: (oid: number) =>
+		[17, 20, 23].includes(oid) ? readers.get(oid) : (text: string) => text,
+};
+const readers = new Map<number, (text: string) => unknown>([
+	[17, (text) => Buffer.from(text.slice(2), "hex")],
+	[20, Number],
+	[23, Number],
+]);
 
 export async function openOldPostgres(server: Server): Promise<OldApplication> {
 	const { Client } = createRequire(import.meta.url)("pg") as {
@@ -92,12 +123,11 @@ export async function openOldPostgres(server: Server): Promise<OldApplication> {
 		noUtf8: "'\\xff41'",
 		stop: ["ALTER DATABASE postgres SET default_transaction_read_only = on"],
 		async connect() {
-			const client = new Client({ connectionString: url });
+			const client = new Client({ connectionString: url, types: AS_TEXT });
+			client.on("error", () => {});
 			await client.connect();
 			await client.query("SET TIME ZONE 'UTC'");
-			const run = async (text: string) => {
-				await client.query(text);
-			};
+			const run = async (text: string) => (await client.query(text)).rows;
 			return { run, close: () => client.end() };
 		},
 	});
@@ -142,15 +172,18 @@ export default migration({
 
 /** Rows of one statement. */
 const ROWS = 2_000;
+/** No server is away nearly as long. Milliseconds. */
+const OUTAGE_MS = 180_000;
 const EPOCH = Date.UTC(2015, 0);
 
 async function open(dialect: Dialect): Promise<OldApplication> {
-	const statements = await dialect.connect();
-	const { run } = statements;
+	let statements = await dialect.connect();
+	const run = (text: string) => statements.run(text);
 	for (const table of dialect.tables) await run(table);
-	const last = { users: 0, boards: 0, pins: 0 };
+	const last = { users: 0, boards: 0, pins: 0, likes: 0 };
 	let clock = EPOCH;
 	let writes = 0;
+	let outages = 0;
 	const time = () => {
 		clock += 1_000;
 		return quote(stamp(clock));
@@ -167,11 +200,106 @@ async function open(dialect: Dialect): Promise<OldApplication> {
 		}
 	}
 
+	async function reconnect(): Promise<void> {
+		outages++;
+		await statements.close().catch(() => {});
+		const until = performance.now() + OUTAGE_MS;
+		for (;;) {
+			try {
+				statements = await dialect.connect();
+				return;
+			} catch (error) {
+				if (performance.now() > until) throw error;
+				await sleep(50);
+			}
+		}
+	}
+
+	/** What one write of the application says. */
+	function statementsOf(random: Random): readonly string[] {
+		const any = (table: keyof typeof last) =>
+			1 + Math.floor(random.fraction() * last[table]);
+		const n = writes;
+		const user = (login: string) =>
+			`INSERT INTO users (login, full_name, created_at, updated_at) VALUES ('${login}', 'Written ${n}', ${time()}, ${time()})`;
+		const pin = () =>
+			`INSERT INTO pins (board_id, copied_from, caption, created_at, updated_at) VALUES (${any("boards")}, ${any("pins")}, 'Pin ${n}', ${time()}, ${time()})`;
+		const like = (type: string) =>
+			`INSERT INTO likes (user_id, likeable_type, likeable_id, created_at) VALUES (${any("users")}, '${type}', ${any("pins")}, ${time()})`;
+		switch (Math.floor(random.fraction() * 14)) {
+			case 0:
+				last.users++;
+				return [user(`w${n}`)];
+			case 1:
+				// The clock of a server that jumps: a time that is older than what was there.
+				return [
+					`UPDATE users SET full_name = 'Named ${n}', updated_at = '2001-01-01 00:00:00' WHERE id = ${any("users")}`,
+				];
+			case 2:
+				last.boards++;
+				return [
+					`INSERT INTO boards (user_id, title) VALUES (${any("users")}, 'Board ${n}')`,
+				];
+			case 3:
+				last.pins++;
+				return [pin()];
+			case 4:
+				return [
+					`UPDATE pins SET caption = 'Again ${n}' WHERE id = ${any("pins")}`,
+				];
+			case 5:
+				return [
+					`UPDATE pins SET deleted_at = ${time()} WHERE id = ${any("pins")}`,
+				];
+			case 6:
+				return [`DELETE FROM pins WHERE id = ${any("pins")}`];
+			case 7:
+				return [like("Pin")];
+			case 8:
+				return [like("Comment")];
+			case 9:
+				return [`DELETE FROM likes WHERE user_id = ${any("users")}`];
+			case 10:
+				// Not deleted any more, and on another board.
+				return [
+					`UPDATE pins SET deleted_at = NULL, board_id = ${any("boards")} WHERE id = ${any("pins")}`,
+				];
+			case 11:
+				// Another edge from now on, and maybe a polymorphic row of another type.
+				return [
+					`UPDATE likes SET likeable_id = ${any("pins")}, likeable_type = '${n % 5 === 0 ? "Comment" : "Pin"}' WHERE id = ${any("likes")}`,
+				];
+			case 12: {
+				// One follows and is not followed any more, many times: the key is used again.
+				const [from, to] = [any("users"), any("users")];
+				return [
+					`DELETE FROM follows WHERE follower_id = ${from} AND followed_id = ${to}`,
+					`INSERT INTO follows (follower_id, followed_id, created_at) VALUES (${from}, ${to}, ${time()})`,
+				];
+			}
+			default:
+				// A transaction over several tables, which is not always committed.
+				last.users++;
+				last.pins++;
+				return [
+					"BEGIN",
+					user(`t${n}`),
+					pin(),
+					like("Pin"),
+					n % 3 === 0 ? "ROLLBACK" : "COMMIT",
+				];
+		}
+	}
+
 	return {
 		url: dialect.url,
 		get writes() {
 			return writes;
 		},
+		get outages() {
+			return outages;
+		},
+		rows: (table) => run(`SELECT * FROM ${table}`),
 		async load(lines) {
 			const ids = new Map<string, number>();
 			const tables = {
@@ -206,6 +334,7 @@ async function open(dialect: Dialect): Promise<OldApplication> {
 					tables.likes.push(
 						`${idOf(line.from)}, 'Pin', ${idOf(line.to)}, ${time()}`,
 					);
+					last.likes++;
 				} else if (line.edge === "followUser") {
 					tables.follows.push(
 						`${idOf(line.from)}, ${idOf(line.to)}, ${time()}`,
@@ -223,6 +352,9 @@ async function open(dialect: Dialect): Promise<OldApplication> {
 				"board_id, copied_from, caption, source_url, created_at, updated_at",
 				tables.pins,
 			);
+			await run(
+				`INSERT INTO pins (id, board_id, caption) VALUES (${PLANTED.usedAgain}, 1, 'first')`,
+			);
 			await insert(
 				"likes",
 				"user_id, likeable_type, likeable_id, created_at",
@@ -233,77 +365,43 @@ async function open(dialect: Dialect): Promise<OldApplication> {
 				"follower_id, followed_id, created_at",
 				tables.follows,
 			);
-			return Object.values(tables).reduce((sum, rows) => sum + rows.length, 0);
+			return Object.values(tables).reduce((sum, rows) => sum + rows.length, 1);
 		},
 		async write(random) {
 			writes++;
-			const any = (table: keyof typeof last) =>
-				1 + Math.floor(random.fraction() * last[table]);
-			const n = writes;
-			switch (Math.floor(random.fraction() * 9)) {
-				case 0:
-					last.users++;
-					return run(
-						`INSERT INTO users (login, full_name, created_at, updated_at) VALUES ('w${n}', 'Written ${n}', ${time()}, ${time()})`,
-					);
-				case 1:
-					// The clock of a server that jumps: a time that is older than what was there.
-					return run(
-						`UPDATE users SET full_name = 'Named ${n}', updated_at = '2001-01-01 00:00:00' WHERE id = ${any("users")}`,
-					);
-				case 2:
-					last.boards++;
-					return run(
-						`INSERT INTO boards (user_id, title) VALUES (${any("users")}, 'Board ${n}')`,
-					);
-				case 3:
-					last.pins++;
-					return run(
-						`INSERT INTO pins (board_id, copied_from, caption, created_at, updated_at) VALUES (${any("boards")}, ${any("pins")}, 'Pin ${n}', ${time()}, ${time()})`,
-					);
-				case 4:
-					return run(
-						`UPDATE pins SET caption = 'Again ${n}' WHERE id = ${any("pins")}`,
-					);
-				case 5:
-					return run(
-						`UPDATE pins SET deleted_at = ${time()} WHERE id = ${any("pins")}`,
-					);
-				case 6:
-					return run(`DELETE FROM pins WHERE id = ${any("pins")}`);
-				case 7:
-					return run(
-						`INSERT INTO likes (user_id, likeable_type, likeable_id, created_at) VALUES (${any("users")}, 'Pin', ${any("pins")}, ${time()})`,
-					);
-				default:
-					return run(`DELETE FROM likes WHERE user_id = ${any("users")}`);
+			try {
+				for (const text of statementsOf(random)) await run(text);
+			} catch (error) {
+				// A transaction that was under way is gone with the server.
+				if (!isLost(error)) throw error;
+				await reconnect();
 			}
 		},
 		async plantGremlins() {
 			const user = (id: number, email: string, more = "NULL", at = time()) =>
-				`INSERT INTO users (id, login, full_name, email, bio, created_at, updated_at) VALUES (${id}, 'gremlin${id}', 'Gremlin', ${email}, ${more}, ${at}, ${at})`;
-			await run(user(900_001, "NULL", dialect.noUtf8));
-			await run(user(900_002, "NULL", "NULL", dialect.zeroDate));
-			await run(user(900_004, "NULL"));
+				`INSERT INTO users (id, login, full_name, email, bio, created_at, updated_at) VALUES (${id}, 'gremlin_${-id}', 'Gremlin', ${email}, ${more}, ${at}, ${at})`;
+			await run(user(PLANTED.notUtf8, "NULL", dialect.noUtf8));
+			await run(user(PLANTED.zeroDate, "NULL", "NULL", dialect.zeroDate));
+			await run(user(PLANTED.collides, "NULL"));
 			// A changed e-mail that collides.
 			await run(
-				"UPDATE users SET email = 'pinner1@example.org' WHERE id = 900004",
+				`UPDATE users SET email = 'pinner1@example.org' WHERE id = ${PLANTED.collides}`,
 			);
-			// A key that is used again.
 			const pin = (id: number, caption: string, at: string) =>
 				`INSERT INTO pins (id, board_id, caption, created_at, updated_at) VALUES (${id}, 1, ${quote(caption)}, ${at}, ${at})`;
-			await run(pin(900_003, "first", time()));
+			// A key that is used again, later.
+			await run(`DELETE FROM pins WHERE id = ${PLANTED.usedAgain}`);
 			// One whose transaction stays open while passes go on, with an old time.
 			const late = await dialect.connect();
 			await late.run("BEGIN");
-			await late.run(pin(900_005, "late", "'2001-01-01 00:00:00'"));
+			await late.run(pin(PLANTED.late, "late", "'2001-01-01 00:00:00'"));
 			return async () => {
-				await run("DELETE FROM pins WHERE id = 900003");
+				await run(pin(PLANTED.usedAgain, "again", time()));
 				await late.run("COMMIT");
 				await late.close();
 				// A row in two pages: it moves to the end while it is read.
 				await run(
-					"UPDATE likes SET id = 900006 WHERE id = (SELECT id FROM (SELECT MIN(id) AS id FROM likes) AS least)",
+					`UPDATE likes SET id = ${PLANTED.moved} WHERE id = (SELECT id FROM (SELECT MIN(id) AS id FROM likes) AS least)`,
 				);
 			};
 		},
@@ -314,6 +412,17 @@ async function open(dialect: Dialect): Promise<OldApplication> {
 			await statements.close().catch(() => {});
 		},
 	};
+}
+
+/** Whether the server is away, and not the statement wrong. */
+function isLost(error: unknown): boolean {
+	const { code = "", message = "" } = error as Partial<
+		Error & { code: string }
+	>;
+	return (
+		/^(?:PROTOCOL_|ECONN|EPIPE|57P0|08|ER_SERVER_SHUTDOWN)/.test(code) ||
+		/closed state|Connection (?:terminated|lost)|not queryable/.test(message)
+	);
 }
 
 function stamp(time: number): string {
