@@ -172,8 +172,9 @@ export async function openRunner(
 
 function openLog({ plans, source, name }: OpenedMigration): Promise<SourceLog> {
 	return source.openLog(
-		plans.map(({ table, fromColumns, toColumns }) => ({
+		plans.map(({ table, key, fromColumns, toColumns }) => ({
 			table,
+			key,
 			edgeColumns: [...fromColumns, ...toColumns],
 		})),
 		name,

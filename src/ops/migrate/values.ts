@@ -26,10 +26,6 @@ const FALSE = new Set<unknown>([false, 0, "0", "f", "false", "N", "n"]);
 function coerce(field: string, given: unknown, typeName: string): JsonValue {
 	if (given === null) return null;
 	if (given instanceof Uint8Array) {
-		// A column of type BIT(1).
-		if (typeName === "Boolean" && given.length === 1) {
-			return coerce(field, given[0], typeName);
-		}
 		const bytes = Buffer.from(given);
 		if (!isUtf8(bytes)) {
 			throw new MappingError(`${field} is not UTF-8`);
@@ -41,7 +37,8 @@ function coerce(field: string, given: unknown, typeName: string): JsonValue {
 		if (TRUE.has(given)) return true;
 		if (FALSE.has(given)) return false;
 	}
-	if (typeName === "Int" && typeof given === "string" && given !== "") {
+	const isNumber = typeName === "Int" || typeName === "Float";
+	if (isNumber && typeof given === "string" && given.trim() !== "") {
 		const number = Number(given);
 		if (Number.isFinite(number)) return number;
 	}

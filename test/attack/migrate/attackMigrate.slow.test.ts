@@ -19,6 +19,7 @@ for (const [from, to] of [
 			open: 5_000,
 			writesPerSecond: 50,
 			say: () => {},
+			signal: new AbortController().signal,
 		});
 		assert.deepEqual(result.findings, []);
 		assert.ok(result.passesToConverge <= 4, `${result.passesToConverge}`);

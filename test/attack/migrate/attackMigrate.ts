@@ -48,6 +48,8 @@ export interface AttackOptions {
 	/** Writes of the old application in a second. */
 	readonly writesPerSecond: number;
 	readonly say: (text: string) => void;
+	/** Ends it early, with an error. */
+	readonly signal: AbortSignal;
 }
 
 export interface AttackResult {
@@ -114,8 +116,10 @@ export async function attackMigrate(
 
 	const side = stack.use(await startNewSide(options.to));
 	const env = { ...side.env, OLD_DATABASE: old.url };
-	const run = (...args: readonly string[]) =>
-		runProgram(args, { env, limitMs: LIMIT_MS });
+	const run = (...args: readonly string[]) => {
+		options.signal.throwIfAborted();
+		return runProgram(args, { env, limitMs: LIMIT_MS });
+	};
 	const passes = () => passesOf(folder);
 	const during = await cpuDuring(server, async () => {
 		const { err } = await run("migrate", "run", mapping);
@@ -215,7 +219,7 @@ interface Attacked {
 
 /** Follows with runners that are killed, while servers are killed too. */
 async function attackRunners(
-	{ from, kills, outages, life, open, say }: AttackOptions,
+	{ from, kills, outages, life, open, say, signal }: AttackOptions,
 	{
 		random,
 		server,
@@ -242,6 +246,7 @@ async function attackRunners(
 		});
 	/** Lets a runner run for some time, and kills it. Meanwhile a server may die. */
 	const attack = async (dying: Server | null) => {
+		signal.throwIfAborted();
 		await using runner = start();
 		// Short ones, which die while they begin, and some that get far.
 		const ms = 300 + random.fraction() ** 2 * life;

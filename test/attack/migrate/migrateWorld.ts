@@ -46,7 +46,7 @@ migrate run --follow and the servers again and again, finishes the migration, an
 		return [
 			{
 				title: `${from} to ${to}, seed ${seed}`,
-				async run({ say }) {
+				async run({ say, signal }) {
 					const result = await attackMigrate({
 						...given,
 						lines:
@@ -55,6 +55,7 @@ migrate run --follow and the servers again and again, finishes the migration, an
 								: readFileSync(graph, "utf8").trim().split("\n"),
 						writesPerSecond: writes,
 						say,
+						signal,
 					});
 					return {
 						report: result,

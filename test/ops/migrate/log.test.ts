@@ -13,7 +13,7 @@ import { startPostgres } from "../../services/postgres.ts";
 import type { Server } from "../../services/server.ts";
 
 const logged = (...tables: readonly string[]) =>
-	tables.map((table) => ({ table, edgeColumns: [] }));
+	tables.map((table) => ({ table, key: ["id"], edgeColumns: [] }));
 
 /** The images that follow a position, until one is of this table; and the last position. */
 async function read(
@@ -54,12 +54,13 @@ describe("the binary log of a MariaDB", () => {
 			CREATE TABLE parents (id INT PRIMARY KEY);
 			CREATE TABLE children (id INT PRIMARY KEY, parent_id INT, FOREIGN KEY (parent_id) REFERENCES parents (id) ON DELETE CASCADE);
 			CREATE TABLE ends (id INT PRIMARY KEY);
+			CREATE TABLE timed (at DATETIME(3), day DATE, born YEAR, flags BIT(12), PRIMARY KEY (at, day, born, flags));
 			INSERT INTO parents VALUES (1); INSERT INTO children VALUES (1, 1)`,
 		);
 		url = `${server.url.replace(/\/$/, "")}/legacy`;
 		source = await openSource(url, ".");
 		log = await source.openLog(
-			logged("names", "parents", "children", "ends"),
+			logged("names", "parents", "children", "ends", "timed"),
 			"corkboard_test",
 		);
 	});
@@ -93,6 +94,21 @@ describe("the binary log of a MariaDB", () => {
 		);
 		assert.ok(log.has(position, start) && !log.has(start, position));
 		assert.equal(log.has(await log.end(), position), true);
+	});
+
+	it("names rows by times, years and bits as a SELECT shows them", async () => {
+		const key = ["at", "day", "born", "flags"];
+		const start = await log.begin();
+		await run(
+			"INSERT INTO timed VALUES ('2020-01-02 03:04:05.670', '0000-00-00', 1999, 300); INSERT INTO ends VALUES (7)",
+		);
+		const { images } = await read(log, start, "ends");
+		const row = images[0]?.row ?? {};
+		const found = await source.rowsOf({ table: "timed", key }, [
+			key.map((column) => String(row[column])),
+		]);
+		assert.deepEqual(found, [row]);
+		await run("DELETE FROM ends WHERE id = 7");
 	});
 
 	it("is refused with a sentence without grants, and when it cannot be followed", async () => {
@@ -185,6 +201,37 @@ describe("the replication slot of a PostgreSQL", () => {
 		await viewed[Symbol.asyncDispose]();
 		await run("INSERT INTO keyless VALUES (1, 1)");
 		await run("UPDATE keyless SET n = 2");
+	});
+
+	it("names a table with partitions, and says which tables it cannot tell apart", async () => {
+		await run(
+			`CREATE TABLE events (id INT, day DATE, PRIMARY KEY (id, day)) PARTITION BY RANGE (day);
+			CREATE TABLE events_2020 PARTITION OF events FOR VALUES FROM ('2020-01-01') TO ('2021-01-01');
+			CREATE TABLE made (a INT, id INT GENERATED ALWAYS AS (a * 10) STORED PRIMARY KEY)`,
+		);
+		await using source = await openSource(url, ".");
+		await using its = await source.openLog(
+			logged("events", "made"),
+			"corkboard_events",
+		);
+		const statements = async () =>
+			its.check().then(
+				() => [],
+				({ message }: Error) => message.match(/^ {2}(ALTER|CREATE) .*;$/gm),
+			);
+		assert.match((await statements())?.join() ?? "", /CREATE PUBLICATION/);
+		// One that somebody made without looking.
+		await run('CREATE PUBLICATION "corkboard_events" FOR TABLE events, made');
+		for (const statement of (await statements()) ?? []) await run(statement);
+		assert.match((await its.check()).join(), /made is known by id/);
+		const start = await its.begin();
+		await run("INSERT INTO events VALUES (1, '2020-02-02')");
+		const { images } = await read(its, start, "events");
+		assert.deepEqual(
+			images.map(({ row }) => row.day),
+			["2020-02-02"],
+		);
+		await its.drop();
 	});
 
 	it("names rows by what they hold, and keeps no log that was read", async () => {

@@ -7,13 +7,14 @@ import { readValue } from "../../../src/ops/migrate/values.ts";
 it("columns that stand for booleans, numbers and texts are read as those", () => {
 	const read = (value: unknown, type: string) =>
 		readValue("field", "column", { column: value }, type);
-	for (const yes of [1, "1", "t", true, "Y", Buffer.from([1])]) {
+	for (const yes of [1, "1", "t", true, "Y"]) {
 		assert.equal(read(yes, "Boolean"), true);
 	}
-	for (const no of [0, "0", "f", false, "N", Buffer.from([0])]) {
+	for (const no of [0, "0", "f", false, "N"]) {
 		assert.equal(read(no, "Boolean"), false);
 	}
 	assert.equal(read("7", "Int"), 7);
+	assert.equal(read("1.50", "Float"), 1.5);
 	assert.equal(read(7n, "String"), "7");
 	assert.equal(read(Buffer.from("é"), "String"), "é");
 	assert.throws(() => read(Buffer.from([0xff]), "String"), MappingError);

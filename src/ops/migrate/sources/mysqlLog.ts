@@ -302,7 +302,12 @@ function imageOf(
 ): readonly RowImage[] {
 	if (cells === null) return [];
 	const row = Object.fromEntries(
-		columns.map(({ name, kind }, at) => [name, readCell(cells[at], kind)]),
+		columns.map(({ name, kind, type }, at) => [
+			name,
+			/^bit\b/.test(type)
+				? bitNumber(cells[at] as Buffer | null)
+				: readCell(cells[at], kind),
+		]),
 	);
 	return [{ table: name, row, isBefore }];
 }
@@ -313,8 +318,15 @@ function readCell(cell: Cell | undefined, kind: ColumnKind): unknown {
 	return Number.isSafeInteger(number) ? number : cell;
 }
 
+/** The number that a column of type BIT holds: as text if it is a large one. */
+export function bitNumber(bits: Buffer | null): number | string | null {
+	if (bits === null) return null;
+	const number = BigInt(`0x0${bits.toString("hex")}`);
+	return number <= Number.MAX_SAFE_INTEGER ? Number(number) : String(number);
+}
+
 function kindOf(type: string): ColumnKind {
-	if (/^(?:tiny|small|medium|big)?int\b/.test(type)) return "number";
+	if (/^(?:(?:tiny|small|medium|big)?int|year)\b/.test(type)) return "number";
 	return /blob|binary|^bit/.test(type) ? "bytes" : "text";
 }
 

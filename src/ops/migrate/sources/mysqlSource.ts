@@ -1,6 +1,7 @@
+import type { TypeCastField, TypeCastNext } from "mysql2";
 import { loadWhenUsed } from "../../../util/loadWhenUsed.ts";
 import type { Row } from "../mapping.ts";
-import { openMysqlLog, statusOf } from "./mysqlLog.ts";
+import { bitNumber, openMysqlLog, statusOf } from "./mysqlLog.ts";
 import type { SqlConnection, SqlDriver } from "./sqlSource.ts";
 
 const driver = loadWhenUsed<typeof import("mysql2/promise")>("mysql2/promise");
@@ -41,6 +42,7 @@ export function mysqlDriver(url: string, database: string): SqlDriver {
 			text: "SELECT TABLE_ROWS AS estimate FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?",
 			values: [table],
 		}),
+		rank: rankOf,
 		async connect() {
 			const connection = await driver().createConnection({
 				uri: url,
@@ -49,6 +51,8 @@ export function mysqlDriver(url: string, database: string): SqlDriver {
 				// Dates of zeros, and times of any zone, as they are.
 				dateStrings: true,
 				supportBigNumbers: true,
+				typeCast: (field: TypeCastField, next: TypeCastNext) =>
+					field.type === "BIT" ? bitNumber(field.buffer()) : next(),
 				multipleStatements: false,
 			});
 			// Without a listener a connection that breaks between statements would end the process.
@@ -139,6 +143,32 @@ export function mysqlDriver(url: string, database: string): SqlDriver {
 			}
 		},
 	};
+}
+
+/**
+ * MySQL orders values of ENUM and SET by their numbers, and compares them with texts
+ * as texts: a page that begins after a text would leave rows out. It compares bits
+ * with the digits of a text.
+ */
+function rankOf(type: string, value: string | number): string | number {
+	const [, kind = "", list = ""] =
+		/^(enum|set|bit)\((.*)\)$/is.exec(type) ?? [];
+	const names = [...list.matchAll(/'((?:[^']|'')*)'/g)].map(([, name = ""]) =>
+		name.replaceAll("''", "'"),
+	);
+	switch (kind.toLowerCase()) {
+		case "bit":
+			return Number(value);
+		case "enum":
+			return names.indexOf(String(value)) + 1;
+		case "set":
+			return String(value)
+				.split(",")
+				.map((name) => (names.includes(name) ? 2 ** names.indexOf(name) : 0))
+				.reduce((sum, bit) => sum + bit, 0);
+		default:
+			return value;
+	}
 }
 
 /** Null if it follows no other server, or this account may not ask. */

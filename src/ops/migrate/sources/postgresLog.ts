@@ -12,8 +12,15 @@ export interface PostgresLogOptions {
 	readonly name: string;
 	readonly schema: string;
 	readonly shownUrl: string;
-	/** The tables that are followed, and the columns that say which edge a row is; none for rows that are found by their key. */
-	readonly tables: ReadonlyMap<string, readonly string[]>;
+	/** The tables that are followed. */
+	readonly tables: ReadonlyMap<
+		string,
+		{
+			readonly keyColumns: readonly string[];
+			/** Those that say which edge a row is; none for rows that are found by their key. */
+			readonly edgeColumns: readonly string[];
+		}
+	>;
 	/** A connection of its own, with this limit of a statement. */
 	connect(statementMs: number): Promise<SqlConnection>;
 	/** Errors for which a new connection may do. */
@@ -28,6 +35,8 @@ const BEGIN_MS = 120_000;
 const REST = 4;
 const LONGEST_REST_MS = 10_000;
 const FETCH = 5_000;
+/** The first version that publishes a table with partitions as one table. */
+const VIA_ROOT = 130_000;
 const OUTAGE_MS = 60_000;
 /** Between two tries at a slot that somebody reads. */
 const IN_USE_MS = 500;
@@ -204,7 +213,7 @@ async function check(
 	{ name, schema, shownUrl, tables }: PostgresLogOptions,
 ): Promise<readonly string[]> {
 	const [server] = await ask(
-		"SELECT current_setting('wal_level') AS level, pg_is_in_recovery() AS standby, current_user AS account",
+		"SELECT current_setting('wal_level') AS level, pg_is_in_recovery() AS standby, current_user AS account, current_setting('server_version_num') AS version",
 	);
 	if (server?.level !== "logical") {
 		throw new CorkboardError(
@@ -220,10 +229,13 @@ async function check(
 	}
 	const wanted = [...tables.keys()];
 	const found = await ask(
-		`SELECT c.relname AS table, c.relreplident AS identity, c.relkind IN ('r', 'p') AS has_log,
+		`SELECT c.relname AS table, c.relreplident AS identity, c.relkind AS kind,
 				(SELECT array_agg(a.attname::text) FROM pg_index i JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey)
 					WHERE i.indrelid = c.oid AND (CASE WHEN c.relreplident = 'i' THEN i.indisreplident ELSE i.indisprimary END)) AS columns,
-				EXISTS (SELECT 1 FROM pg_publication_tables p WHERE p.pubname = $1 AND p.schemaname = $2 AND p.tablename = c.relname) AS published
+				(SELECT array_agg(g.column_name::text) FROM information_schema.columns g
+					WHERE g.table_schema = $2 AND g.table_name = c.relname AND g.is_generated = 'ALWAYS') AS generated,
+				EXISTS (SELECT 1 FROM pg_publication_tables p WHERE p.pubname = $1 AND p.schemaname = $2 AND p.tablename = c.relname)
+					OR EXISTS (SELECT 1 FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid WHERE p.pubname = $1 AND r.prrelid = c.oid) AS published
 			FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 			WHERE n.nspname = $2 AND c.relname = ANY ($3)`,
 		[name, schema, wanted],
@@ -232,14 +244,33 @@ async function check(
 	const quoted = (table: string) => `"${schema}"."${table}"`;
 	const statements: string[] = [];
 	const gaps: string[] = [];
-	for (const [table, edgeColumns] of tables) {
+	const missing: string[] = [];
+	let hasPartitions = false;
+	for (const [table, { keyColumns, edgeColumns }] of tables) {
 		const fact = facts.get(table);
 		const has = (fact?.columns ?? []) as readonly string[];
-		if (fact?.has_log === false) {
+		const isPartitioned = fact?.kind === "p";
+		if (isPartitioned && Number(server.version) < VIA_ROOT) {
+			gaps.push(
+				`${table} has partitions, which a PostgreSQL before 13 does not publish as one table: passes find its changes.`,
+			);
+			continue;
+		}
+		if (fact !== undefined && fact.kind !== "r" && !isPartitioned) {
 			gaps.push(
 				`${table} is a view, which has no log: passes find its changes.`,
 			);
 			continue;
+		}
+		hasPartitions ||= isPartitioned;
+		if (fact?.published !== true) missing.push(table);
+		const generated = ((fact?.generated ?? []) as readonly string[]).filter(
+			(column) => keyColumns.includes(column) || edgeColumns.includes(column),
+		);
+		if (generated.length > 0) {
+			gaps.push(
+				`The log has no generated columns, and ${table} is known by ${generated.join(", ")}: full passes find its changes.`,
+			);
 		}
 		if (fact?.identity === "f") continue;
 		const full = `ALTER TABLE ${quoted(table)} REPLICA IDENTITY FULL;`;
@@ -252,22 +283,31 @@ async function check(
 			);
 		}
 	}
-	const isThere =
-		(await ask("SELECT 1 FROM pg_publication WHERE pubname = $1", [name]))
-			.length > 0;
-	const missing = wanted.filter((table) => {
-		const fact = facts.get(table);
-		return fact?.published !== true && fact?.has_log !== false;
-	});
+	const [publication] = await ask(
+		"SELECT to_jsonb(p) ->> 'pubviaroot' AS via_root FROM pg_publication p WHERE pubname = $1",
+		[name],
+	);
+	const isThere = publication !== undefined;
 	if (missing.length > 0) {
 		const list = missing.map(quoted).join(", ");
+		const viaRoot = hasPartitions
+			? " WITH (publish_via_partition_root = true)"
+			: "";
 		statements.push(
 			isThere
 				? `ALTER PUBLICATION "${name}" ADD TABLE ${list};`
-				: `CREATE PUBLICATION "${name}" FOR TABLE ${list};`,
+				: `CREATE PUBLICATION "${name}" FOR TABLE ${list}${viaRoot};`,
 		);
 	}
-	if (missing.length > 0 || !isThere) {
+	// Else the log names the partition, and not the table.
+	const isByPartition =
+		isThere && hasPartitions && publication.via_root !== "true";
+	if (isByPartition) {
+		statements.push(
+			`ALTER PUBLICATION "${name}" SET (publish_via_partition_root = true);`,
+		);
+	}
+	if (missing.length > 0 || !isThere || isByPartition) {
 		throw new CorkboardError(
 			"BAD_CONFIG",
 			`${shownUrl} does not publish what is to be followed. Run there, as the owner of the tables:\n${statements.map((statement) => `  ${statement}`).join("\n")}\nand let ${server.account} read the log: ALTER ROLE "${server.account}" REPLICATION (Amazon RDS: GRANT rds_replication TO "${server.account}"). migrate finish, or migrate run --unfollow, removes what the server keeps for this.${gaps.map((gap) => `\n${gap}`).join("")}`,

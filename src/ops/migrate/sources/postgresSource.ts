@@ -71,6 +71,7 @@ export function postgresDriver(given: string, database: string): SqlDriver {
 			WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
 				AND a.attnum > 0 AND NOT a.attisdropped
 			ORDER BY c.relname, a.attnum`,
+		rank: (_, value) => value,
 		estimateQuery: (table) => ({
 			text: "SELECT reltuples::bigint AS estimate FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND relname = $1",
 			values: [table],
@@ -83,9 +84,7 @@ export function postgresDriver(given: string, database: string): SqlDriver {
 				shownUrl,
 				connect,
 				isLost,
-				tables: new Map(
-					[...tables].map(([table, { edgeColumns }]) => [table, edgeColumns]),
-				),
+				tables,
 			}),
 		async lag(query) {
 			const [row] = await query({

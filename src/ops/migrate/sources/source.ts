@@ -10,9 +10,12 @@ export interface SourceTable {
 	readonly where?: string;
 }
 
-/** A table whose log is read, and the columns that say which edge a row is; none for objects. */
+/** A table whose log is read. */
 export interface LoggedTable {
 	readonly table: string;
+	/** The columns that identify a row. */
+	readonly key: readonly string[];
+	/** The columns that say which edge a row is; none for objects. */
 	readonly edgeColumns: readonly string[];
 }
 

@@ -25,6 +25,8 @@ export interface SqlDriver {
 	/** Rows `table`, `name`, `type`, `nullable` (YES), `key` (1 for a part of the primary key), `leads_to`. */
 	readonly columnsQuery: string;
 	estimateQuery(table: string): Statement;
+	/** What a value of a column of this type is ordered by and compared as: itself, mostly. */
+	rank(type: string, value: string | number): string | number;
 	openLog(options: {
 		readonly shownUrl: string;
 		/** The name of what the server keeps for it. */
@@ -33,6 +35,7 @@ export interface SqlDriver {
 			string,
 			{
 				readonly columns: readonly Column[];
+				readonly keyColumns: readonly string[];
 				readonly edgeColumns: readonly string[];
 			}
 		>;
@@ -107,6 +110,17 @@ export async function openSqlSource(
 		});
 	}
 	const { spelling } = driver;
+	const columnsOf = (table: string) =>
+		(tables.get(table) ?? []).map(({ name }) => name);
+	/** Values of a key, as the database compares them. */
+	const ranks = <Value extends string | number>(
+		{ table, key }: SourceTable,
+		values: readonly Value[],
+	) =>
+		values.map((value, nth) => {
+			const column = tables.get(table)?.find(({ name }) => name === key[nth]);
+			return driver.rank(column?.type ?? "", value);
+		});
 	return {
 		shownUrl,
 		tables,
@@ -120,8 +134,9 @@ export async function openSqlSource(
 				const size = Math.min(left, PAGE);
 				const rows = await run(
 					pageStatement(spelling, table, {
+						columns: columnsOf(table.table),
 						limit: size,
-						...(from !== undefined && { after: from }),
+						...(from !== undefined && { after: ranks(table, from) }),
 						...(since !== undefined && { since }),
 					}),
 				);
@@ -136,7 +151,12 @@ export async function openSqlSource(
 			const found: Row[] = [];
 			for (let at = 0; at < keys.length; at += KEYS) {
 				const some = keys.slice(at, at + KEYS);
-				found.push(...(await run(rowsStatement(spelling, table, some))));
+				const columns = columnsOf(table.table);
+				const statement = rowsStatement(spelling, table, {
+					columns,
+					keys: some.map((values) => ranks(table, values)),
+				});
+				found.push(...(await run(statement)));
 			}
 			return found;
 		},
@@ -145,13 +165,12 @@ export async function openSqlSource(
 		},
 		openLog(logged, name) {
 			const followed = new Map(
-				logged.map(({ table }) => [
+				[...Map.groupBy(logged, ({ table }) => table)].map(([table, own]) => [
 					table,
 					{
 						columns: tables.get(table) ?? [],
-						edgeColumns: logged.flatMap((one) =>
-							one.table === table ? one.edgeColumns : [],
-						),
+						keyColumns: own.flatMap(({ key }) => key),
+						edgeColumns: own.flatMap(({ edgeColumns }) => edgeColumns),
 					},
 				]),
 			);

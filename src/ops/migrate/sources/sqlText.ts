@@ -16,15 +16,21 @@ export interface Statement {
 	readonly values: readonly unknown[];
 }
 
-/** Rows after a key, in the order of the key. Databases find rows by `(a, b) > (?, ?)` less well than by this. */
+/**
+ * Rows after a key, in the order of the key. Databases find rows by `(a, b) > (?, ?)`
+ * less well than by this. Columns are named: `*` leaves out those that are invisible,
+ * and a column that is gone would be taken for null.
+ */
 export function pageStatement(
 	sql: SqlSpelling,
 	{ table, key, where }: SourceTable,
 	{
+		columns,
 		after,
 		since,
 		limit,
 	}: {
+		readonly columns: readonly string[];
 		readonly after?: readonly unknown[];
 		readonly since?: { readonly column: string; readonly value: string };
 		readonly limit: number;
@@ -49,7 +55,7 @@ export function pageStatement(
 	const filter =
 		conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
 	return {
-		text: `SELECT * FROM ${sql.quote(table)}${filter} ORDER BY ${names.join(", ")} LIMIT ${limit}`,
+		text: `SELECT ${columns.map(sql.quote).join(", ")} FROM ${sql.quote(table)}${filter} ORDER BY ${names.join(", ")} LIMIT ${limit}`,
 		values,
 	};
 }
@@ -57,7 +63,13 @@ export function pageStatement(
 export function rowsStatement(
 	sql: SqlSpelling,
 	{ table, key, where }: SourceTable,
-	keys: readonly (readonly string[])[],
+	{
+		columns,
+		keys,
+	}: {
+		readonly columns: readonly string[];
+		readonly keys: readonly (readonly (string | number)[])[];
+	},
 ): Statement {
 	const values: unknown[] = [];
 	const place = (value: unknown) => sql.place(values.push(value));
@@ -73,7 +85,7 @@ export function rowsStatement(
 					.join(" OR ");
 	const filter = where === undefined ? "" : ` AND (${where})`;
 	return {
-		text: `SELECT * FROM ${sql.quote(table)} WHERE (${wanted})${filter}`,
+		text: `SELECT ${columns.map(sql.quote).join(", ")} FROM ${sql.quote(table)} WHERE (${wanted})${filter}`,
 		values,
 	};
 }

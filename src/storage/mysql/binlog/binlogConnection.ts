@@ -161,6 +161,9 @@ export class BinlogConnection<Table extends BinlogTable>
 			port,
 			user,
 			password: password(),
+			// Times as a SELECT gives them to a connection in UTC.
+			dateStrings: true,
+			timezone: "Z",
 			...(ssl && { ssl }),
 		});
 		const opened = new BinlogConnection(zongji, options);
