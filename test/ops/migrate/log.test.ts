@@ -203,7 +203,7 @@ describe("the replication slot of a PostgreSQL", () => {
 		await run("UPDATE keyless SET n = 2");
 	});
 
-	it("names a table with partitions, and says which tables it cannot tell apart", async () => {
+	it("names a table with partitions, and says which tables it does not follow", async () => {
 		await run(
 			`CREATE TABLE events (id INT, day DATE, PRIMARY KEY (id, day)) PARTITION BY RANGE (day);
 			CREATE TABLE events_2020 PARTITION OF events FOR VALUES FROM ('2020-01-01') TO ('2021-01-01');

@@ -73,7 +73,7 @@ describe("an old MySQL", () => {
 
 	it("is read without rounding numbers, and with bits as numbers", async () => {
 		await connection.query(
-			`CREATE TABLE numbers (id BIGINT UNSIGNED PRIMARY KEY, flag BIT(1), flags BIT(12), price DECIMAL(30, 10));
+			`CREATE TABLE numbers (id BIGINT UNSIGNED PRIMARY KEY, flag BIT(1), flags BIT(12), amount DECIMAL(30, 10));
 			INSERT INTO numbers VALUES (9007199254740993, 1, 300, 12345678901234567890.5), (18446744073709551615, 0, NULL, 1)`,
 		);
 		assert.deepEqual(await rowsOf("numbers", "id"), [
@@ -81,13 +81,13 @@ describe("an old MySQL", () => {
 				id: "9007199254740993",
 				flag: 1,
 				flags: 300,
-				price: "12345678901234567890.5000000000",
+				amount: "12345678901234567890.5000000000",
 			},
 			{
 				id: "18446744073709551615",
 				flag: 0,
 				flags: null,
-				price: "1.0000000000",
+				amount: "1.0000000000",
 			},
 		]);
 		await using source = await openSource(url, ".");
