@@ -125,9 +125,8 @@ describe("npm create corkboard", () => {
 			/model\.lock\.json is up to date/,
 		);
 
-		// What `npm start` runs. npm itself would leave it running where it is killed.
-		await using served = startProgram(["serve", "--app", app], {
-			command: [join(app, "node_modules/.bin/corkboard")],
+		await using served = startProgram(["--prefix", app, "start"], {
+			command: ["npm"],
 			env: {
 				PATH: `${NODE}:${process.env.PATH}`,
 				HOME: folder.path,
@@ -147,6 +146,8 @@ describe("npm create corkboard", () => {
 		assert.deepEqual(await answer.json(), {
 			data: { user: { notes: { nodes: [{ text: "Water plants" }] } } },
 		});
+		// npm passes the signal on to what it started, which is the server itself.
 		served.send("SIGTERM");
+		assert.match((await served.ended).out, /stopping/);
 	});
 });
