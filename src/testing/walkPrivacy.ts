@@ -11,6 +11,7 @@ import {
 } from "graphql";
 import type { Corkboard } from "../app/openCorkboard.ts";
 import { type Id, packId, unpackId } from "../id/ids.ts";
+import { DATE_TIME_EXAMPLE } from "../model/dateTime.ts";
 import { everyObject, selectionOf } from "./everyObject.ts";
 import type { TestGraph } from "./openTest.ts";
 
@@ -161,8 +162,16 @@ function sample(field: GraphQLInputField): string {
 	}
 	if (isId(field)) return "$id";
 	const type = getNamedType(field.type);
+	if (isInputObjectType(type)) {
+		const all = Object.values(type.getFields());
+		const given = type.isOneOf
+			? all.slice(0, 1)
+			: all.filter((one) => isNonNullType(one.type));
+		return `{${given.map((one) => `${one.name}: ${sample(one)}`).join(", ")}}`;
+	}
 	if (isEnumType(type)) return type.getValues()[0]?.name ?? "null";
 	if (type.name === "Boolean") return "true";
 	if (type.name === "Int" || type.name === "Float") return "1";
+	if (type.name === "DateTime") return JSON.stringify(DATE_TIME_EXAMPLE);
 	return '"x"';
 }
