@@ -6,6 +6,7 @@ import { enqueueRecount, enqueueVerify } from "../../ops/jobs/enqueueChecks.ts";
 import { recount } from "../../ops/jobs/recount.ts";
 import { verifyShards } from "../../ops/jobs/verifyShards.ts";
 import type { DamageSummary } from "../../ops/verify/damage.ts";
+import { lacksTable } from "../../ops/verify/unchecked.ts";
 import {
 	type VerifyProgress,
 	type VerifyReport,
@@ -154,9 +155,20 @@ function summary(report: VerifyReport, repair: boolean): readonly string[] {
 	return [
 		...lines,
 		"not checked:",
-		...unchecked.map(({ place, reason }) => `  ${place}: ${reason}`),
+		...unchecked
+			.slice(0, MAX_UNCHECKED)
+			.map(({ place, reason }) => `  ${place}: ${reason}`),
+		...compact([
+			unchecked.length > MAX_UNCHECKED &&
+				`  and ${formatNumber(unchecked.length - MAX_UNCHECKED)} more, which --json names`,
+			unchecked.some(lacksTable) &&
+				"tables of a newer schema are missing until init, or the next start on a data folder, creates them",
+		]),
 	];
 }
+
+/** Most places that are printed. */
+const MAX_UNCHECKED = 10;
 
 function outcome(report: VerifyReport, repair: boolean): readonly string[] {
 	const { damage, remaining, repaired, failedRepairs, unchecked } = report;

@@ -30,11 +30,18 @@ export class Unchecked {
 	}
 }
 
+const NO_TABLE = " has no table: ";
+
+/** Whether the host answered that it does not have the table. */
+export function lacksTable({ reason }: UncheckedPlace): boolean {
+	return reason.includes(NO_TABLE);
+}
+
 /** What a host says of a table that it does not have is no silence, and has another cure. */
 function reasonAt(error: unknown): string {
 	if (error instanceof CorkboardError && error.details.kind === "moved") {
 		const { host, reason } = error.details;
-		return `${host} has no table: ${reason}`;
+		return `${host}${NO_TABLE}${reason}`;
 	}
 	return reasonOf(error);
 }
