@@ -286,6 +286,9 @@ describe("readConfig", () => {
 			"CORKBOARD_TOPOLGY is not a setting. Did you mean CORKBOARD_TOPOLOGY?",
 			"CORKBOARD_ZZZZ is not a setting.",
 		]);
+		assert.deepEqual(faultsOf({ CORKBOARD_PORT: "4000" }), [
+			"CORKBOARD_PORT is not a setting. Did you mean PORT?",
+		]);
 	});
 
 	test("takes memcached and Redis with a topology", () => {

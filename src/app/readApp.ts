@@ -17,6 +17,7 @@ import {
 	type Rights,
 } from "../resolvers/declaredMutations.ts";
 import { nodeResolvers } from "../resolvers/nodeResolvers.ts";
+import { didYouMean } from "../util/nearest.ts";
 import { readTextFileSync } from "../util/textFile.ts";
 import type { App, Identity } from "./defineApp.ts";
 
@@ -38,6 +39,7 @@ export function readApp(app: App): AppModel {
 			app.policies.fields?.[type]?.[field]?.validate.accepts ?? null,
 	});
 	checkIdentity(model, app.identity);
+	checkUses(model, app.resolvers);
 	const domain = createDomain(model, app);
 	const { rights = {} } = app.policies;
 	checkMutations(mutations, domain, rights, app.resolvers);
@@ -75,6 +77,7 @@ export function createDomain(
 ): Domain {
 	const { visibility, placement, fields = {}, createdAtField } = policies;
 	checkFieldPolicies(model, fields);
+	checkCreatedAtField(model, createdAtField);
 	return {
 		visibility: createVisibility(
 			model,
@@ -84,6 +87,17 @@ export function createDomain(
 		fields,
 		createdAtField: createdAtField ?? null,
 	};
+}
+
+function checkCreatedAtField(model: Model, field: string | undefined): void {
+	if (field === undefined) return;
+	for (const { stored } of model.objects.values()) {
+		if (stored.some((one) => one.field === field)) return;
+	}
+	throw new CorkboardError(
+		"BAD_MODEL",
+		`The policies name the createdAtField ${field}, which no type of the schema stores.`,
+	);
 }
 
 /** Throws BAD_MODEL for an input that takes what nothing validates, and for a mutation that nobody may use. */
@@ -151,6 +165,22 @@ function checkReferences(
 			"BAD_MODEL",
 			`${type}.${field} is @semanticNonNull, but a viewer may see a ${type} without it: only the reference that policies.visibility.types.${type}.parent names is never hidden from those who see the ${type}.`,
 		);
+	}
+}
+
+/** Throws BAD_MODEL for a resolver that is made for a mapping or a lookup that the schema does not have. */
+function checkUses(model: Model, resolvers: App["resolvers"]): void {
+	for (const [path, { uses }] of resolvers) {
+		for (const [kind, name, known] of [
+			["mapping", uses?.mapping, model.mappings],
+			["lookup", uses?.lookup, model.lookups],
+		] as const) {
+			if (name === undefined || known.has(name)) continue;
+			throw new CorkboardError(
+				"BAD_MODEL",
+				`The resolver of ${path} names the ${kind} ${name}, which the schema does not have.${didYouMean(name, known.keys())}`,
+			);
+		}
 	}
 }
 

@@ -34,6 +34,16 @@ export interface Settings {
 
 const PREFIX = "CORKBOARD_";
 
+/** `PORT` has no prefix. The others are compared without theirs, which would make all names similar. */
+function meantSetting(rest: string, names: readonly string[]): string {
+	if (names.includes(rest)) return ` Did you mean ${rest}?`;
+	const meant = nearest(
+		rest,
+		names.map((known) => known.slice(PREFIX.length)),
+	);
+	return meant === undefined ? "" : ` Did you mean ${PREFIX}${meant}?`;
+}
+
 /** Collects problems instead of throwing. Another name with the prefix than those of the settings is one. */
 export function settingsOf(
 	environment: Readonly<Record<string, string | undefined>>,
@@ -42,13 +52,8 @@ export function settingsOf(
 	const problems: string[] = [];
 	for (const name of Object.keys(environment)) {
 		if (!name.startsWith(PREFIX) || names.includes(name)) continue;
-		// Compared without the common prefix, which would make all names similar.
-		const meant = nearest(
-			name.slice(PREFIX.length),
-			names.map((known) => known.slice(PREFIX.length)),
-		);
 		problems.push(
-			`${name} is not a setting.${meant ? ` Did you mean ${PREFIX}${meant}?` : ""}`,
+			`${name} is not a setting.${meantSetting(name.slice(PREFIX.length), names)}`,
 		);
 	}
 	const given = (name: SettingName) => environment[name]?.trim() || undefined;

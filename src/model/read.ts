@@ -60,7 +60,7 @@ export function loadModel(
 	directory: string,
 	options: ReadOptions,
 ): ModelAndSchema {
-	const names = readdirSync(directory)
+	const names = filesOf(directory)
 		.filter((name) => name.endsWith(".graphql"))
 		.toSorted();
 	if (names.length === 0) {
@@ -73,6 +73,18 @@ export function loadModel(
 		names.map((name) => readSdl(join(directory, name))),
 		options,
 	);
+}
+
+function filesOf(directory: string): readonly string[] {
+	try {
+		return readdirSync(directory);
+	} catch (cause) {
+		throw new CorkboardError(
+			"BAD_MODEL",
+			`Cannot read the folder ${directory} of the SDL: ${whyUnread(cause)}.`,
+			{ cause },
+		);
+	}
 }
 
 function readSdl(path: string): SdlFile {

@@ -90,12 +90,19 @@ export function isTextScalar(type: GraphQLNamedType): boolean {
 }
 
 function expected(type: GraphQLOutputType, value: JsonValue): string {
-	const example =
-		String(type).replace("!", "") === "DateTime"
-			? `, such as ${DATE_TIME_EXAMPLE}`
-			: "";
-	return `must be ${type}${example}, got ${quoted(value)}`;
+	return `must be ${type}${whatFits(type)}, got ${quoted(value)}`;
 }
+
+/** What the name of a type does not say. */
+function whatFits(type: GraphQLOutputType): string {
+	if (String(type) === "DateTime") return `, such as ${DATE_TIME_EXAMPLE}`;
+	if (!isEnumType(type)) return "";
+	const values = type.getValues().map(({ name }) => name);
+	return values.length > MAX_VALUES ? "" : `, one of ${values.join(", ")}`;
+}
+
+/** Of an enum with more, a sentence does not name all. */
+const MAX_VALUES = 20;
 
 function first(problems: readonly (string | null)[]): string | null {
 	return problems.find((problem) => problem !== null) ?? null;

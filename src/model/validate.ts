@@ -118,7 +118,7 @@ export function checkSource(
 	problems.add(
 		field.node,
 		sources.length === 0
-			? `${field.path} has no source: it must have one of ${possible.join(", ")}`
+			? `${field.path} has no source: it must have ${listedOr(possible)}`
 			: `${field.path} must have one source, got ${sources.join(" and ")}`,
 	);
 }
@@ -129,6 +129,13 @@ const POSSIBLE: Readonly<Record<DeclaredType["role"], readonly string[]>> = {
 	mutation: ["a resolver"],
 	plain: [],
 };
+
+/** `@mapping or a resolver` */
+function listedOr(words: readonly string[]): string {
+	return [words.slice(0, -1).join(", "), ...words.slice(-1)]
+		.filter((part) => part !== "")
+		.join(" or ");
+}
 
 function listed(words: readonly string[], none: string): string {
 	return words.length === 0 ? none : words.join(", ");

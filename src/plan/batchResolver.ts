@@ -27,6 +27,8 @@ export interface BatchResolver<Context = unknown> {
 	): readonly FieldProblem[];
 	/** Whether the result depends on the viewer. */
 	readonly dependsOnViewer: boolean;
+	/** What it names of the schema: the program does not start without. */
+	readonly uses?: { readonly mapping?: string; readonly lookup?: string };
 	resolve(request: {
 		/** Objects; `[null]` for a root field. */
 		readonly parents: readonly (Node | null)[];

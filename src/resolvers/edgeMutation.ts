@@ -46,7 +46,7 @@ export function edgeMutation(edge: {
 }): BatchResolver<RequestContext> {
 	const field = edge.to.replace(/^./, (first) => first.toLowerCase());
 	const argument = `${field}Id`;
-	return mutation(
+	const resolver = mutation(
 		{
 			name: edge.name,
 			input: () => ({ [argument]: required(id) }),
@@ -72,6 +72,7 @@ export function edgeMutation(edge: {
 			return { [field]: to, ...(idField && { [idField]: to }), viewer };
 		},
 	);
+	return { ...resolver, uses: { mapping: edge.mapping } };
 }
 
 /** Whether viewers are of this type. */

@@ -28,6 +28,7 @@ export function listCount(
 		cost: () => 1,
 		maxObjects: () => 0,
 		dependsOnViewer: isShown !== undefined,
+		uses: { mapping },
 		resolve({ parents, context: { graph, viewer }, call }) {
 			const nodes = parents as readonly Node[];
 			const shown = nodes.filter((node) => isShown?.(node, viewer) ?? true);

@@ -137,7 +137,10 @@ class MutationInputs<S extends InputShape> {
 	}
 }
 
-/** The error of a field of the input that `must` be something else; clients show `advice` beside it. */
+/**
+ * The error of a field of the input, for `apply` to throw. `must` follows the word must,
+ * such as `not be in the future`; clients show `advice`, a sentence, beside the field.
+ */
 export function invalidField(
 	mutationName: string,
 	field: string,

@@ -59,7 +59,7 @@ export function byIdOrKey(
 	name: string,
 	isPossible: (key: string) => boolean = () => true,
 ): BatchResolver<RequestContext> {
-	return rootField({
+	const found = rootField({
 		cost: () => 0,
 		dependsOnViewer: false,
 		resolve(args, { graph }, call) {
@@ -70,10 +70,11 @@ export function byIdOrKey(
 			if (typeof key !== "string" || !isPossible(key)) return null;
 			return andThen(
 				graph.lookUp(lookupOf(graph.model, name), [key], call),
-				([found]) => found ?? null,
+				([holder]) => holder ?? null,
 			);
 		},
 	});
+	return { ...found, uses: { lookup: name } };
 }
 
 /** Null for an id that is well formed but cannot name an object. */

@@ -14,6 +14,7 @@ export function viewerMembership(name: string): BatchResolver<RequestContext> {
 		cost: () => 1,
 		maxObjects: () => 0,
 		dependsOnViewer: true,
+		uses: { mapping: name },
 		resolve({ parents, context: { graph, viewer }, call }) {
 			if (viewer === null) return parents.map(() => null);
 			const mapping = mappingOf(graph.model, name);

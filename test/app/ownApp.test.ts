@@ -75,6 +75,25 @@ describe("an app of somebody's own", () => {
 		assert.equal(asked.code, 0, asked.err);
 	});
 
+	it("says in a few lines of verify that tables of a newer schema are missing", async () => {
+		const path = made("older", {});
+		const env = { CORKBOARD_APP: path, CORKBOARD_DATA: join(path, "data") };
+		const input = '{"type":"Artist","key":"a","fields":{"handle":"ada"}}';
+		assert.equal((await runHere(["import", "-"], { env, input })).code, 0);
+		const list =
+			'  liked: [Song] @mapping(name: "likeSong", table: "artist_likes_songs")\n';
+		made("older", { sdl: SDL.replace("  songs: [", `${list}  songs: [`) });
+		const { code, out } = await runHere(["verify"], { env });
+		assert.equal(code, 3);
+		assert.match(out, /no such table: artist_likes_songs/);
+		assert.match(out, /^ {2}and \d+ more, which --json names$/m);
+		assert.match(
+			out,
+			/^tables of a newer schema are missing until init, or the next start on a data folder, creates them$/m,
+		);
+		assert.ok(out.trim().split("\n").length < 20, out);
+	});
+
 	it("is refused with a file and a line before anything is opened, where it changed against its lock file", async () => {
 		const path = made("locked", {});
 		const data = join(path, "data");
@@ -288,6 +307,57 @@ describe("an app of somebody's own", () => {
 			assert.match(err, problem);
 		}
 	});
+
+	it("is refused in one sentence: a list of an unknown type, a wrong name in @mutations, a resolver of a lookup or a mapping that is not there, a wrong createdAtField, no folder of SDL", async () => {
+		const ofSong = (argument: string) => ({
+			sdl: SDL.replace('"songs")', `"songs") @mutations(${argument})`),
+		});
+		for (const [name, change, problem] of [
+			[
+				"list",
+				{ sdl: SDL.replace("[Song]", "[Sogn]") },
+				/songs\.graphql:11: Unknown type "Sogn"\. Did you mean "Song"\?$/,
+			],
+			[
+				"in",
+				ofSong('owner: "artist", in: "album"'),
+				/songs\.graphql:15: @mutations\(in:\) of Song must name a @reference of Song, got album$/,
+			],
+			[
+				"owner",
+				ofSong('owner: "singer"'),
+				/songs\.graphql:15: @mutations\(owner:\) of Song must name a @reference of Song, got singer$/,
+			],
+			[
+				"lookup",
+				{ app: APP.replace('"artist", "handle"', '"artist", "handel"') },
+				/The resolver of Query\.artist names the lookup handel, which the schema does not have\. Did you mean handle\?$/,
+			],
+			[
+				"mapping",
+				{
+					app: APP.replace('byIdOrKey("artist", "handle")', 'listCount("x")'),
+				},
+				/The resolver of Query\.artist names the mapping x, which the schema does not have\.$/,
+			],
+			[
+				"created",
+				{ app: APP.replace("policies: {", 'policies: { createdAtField: "x",') },
+				/The policies name the createdAtField x, which no type of the schema stores\.$/,
+			],
+			[
+				"folder",
+				{ app: APP.replace('"schema")', '"schem")') },
+				/Cannot read the folder .*\/one-folder\/schem of the SDL: ENOENT\.$/,
+			],
+		] as const) {
+			const path = made(`one-${name}`, change);
+			const { code, err } = await command(["schema", "print", "--app", path]);
+			assert.equal(code, 1, name);
+			assert.match(err.trim(), problem);
+			assert.equal(err.trim().split("\n").length, 1, err);
+		}
+	});
 });
 
 /** Those of ShoppingList, which nobody wrote. */
@@ -363,7 +433,7 @@ type Song implements Node @object(type: 2, table: "songs") {
 
 const APP = `
 import { join } from "node:path";
-import { byIdOrKey, defineApp } from "corkboard";
+import { byIdOrKey, defineApp, listCount } from "corkboard";
 
 export default defineApp({
 	schema: join(import.meta.dirname, "schema"),

@@ -146,7 +146,7 @@ suite("problems of the SDL", () => {
 			() => loadModel(folder, { resolverFields: new Set() }),
 			new CorkboardError(
 				"BAD_MODEL",
-				`${join(folder, "b.graphql")}:1: Query.up has no source: it must have one of @mapping, a resolver`,
+				`${join(folder, "b.graphql")}:1: Query.up has no source: it must have @mapping or a resolver`,
 			),
 		);
 	});

@@ -11,22 +11,22 @@ function without(path: string): ReadonlySet<string> {
 suite("sources of fields", () => {
 	test("a field of an object must have a source", () => {
 		assert.deepEqual(problemsOf([], without("User.isViewer")), [
-			"small.graphql:20: User.isViewer has no source: it must have one of @stored, @reference, @mapping, a resolver",
+			"small.graphql:20: User.isViewer has no source: it must have @stored, @reference, @mapping or a resolver",
 		]);
 	});
 
 	test("@lookup alone is not a source", () => {
 		assert.deepEqual(problemsOf([], without("User.email")), [
-			"small.graphql:19: User.email has no source: it must have one of @stored, @reference, @mapping, a resolver",
+			"small.graphql:19: User.email has no source: it must have @stored, @reference, @mapping or a resolver",
 		]);
 	});
 
 	test("a root field must have a source", () => {
 		assert.deepEqual(problemsOf([], without("Query.user")), [
-			"small.graphql:2: Query.user has no source: it must have one of @mapping, a resolver",
+			"small.graphql:2: Query.user has no source: it must have @mapping or a resolver",
 		]);
 		assert.deepEqual(problemsOf([], without("Mutation.likePin")), [
-			"small.graphql:6: Mutation.likePin has no source: it must have one of a resolver",
+			"small.graphql:6: Mutation.likePin has no source: it must have a resolver",
 		]);
 	});
 

@@ -24,7 +24,7 @@ suite("stored fields", () => {
 			["[Int]", "1", "[Int], got 1"],
 			["[Int]", '[1, "x"]', 'Int, got "x"'],
 			["[Int!]", "[null]", "Int!, got null"],
-			["Mood", "MAD", 'Mood, got "MAD"'],
+			["Mood", "MAD", 'Mood, one of GLAD, SAD, got "MAD"'],
 			[
 				"DateTime",
 				'"soon"',

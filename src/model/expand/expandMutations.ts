@@ -324,7 +324,8 @@ function madeOf(
 ): readonly MadeMutation[] {
 	const type = definition.name.value;
 	const declared = directiveOf(definition, "mutations");
-	const own = declared === undefined ? [] : ofObject(type, declared, sdl);
+	const own =
+		declared === undefined ? [] : ofObject(type, declared, sdl, report);
 	const edges = (definition.fields ?? []).flatMap((field) => {
 		const mutations = directiveOf(field, "mutations");
 		if (mutations === undefined) return [];
@@ -383,8 +384,18 @@ function ofObject(
 	type: string,
 	declared: ConstDirectiveNode,
 	sdl: Sdl,
+	report: ReportProblem,
 ): readonly MadeMutation[] {
 	const { loc } = declared;
+	for (const name of ["owner", "in"]) {
+		const field = textArgument(declared, name);
+		if (field === null || sdl.isReference(type, field)) continue;
+		report(
+			declared,
+			`@mutations(${name}:) of ${type} must name a @reference of ${type}, got ${field}`,
+		);
+		return [];
+	}
 	const owner = sdl.ownerOf(type);
 	const inside = textArgument(declared, "in");
 	const inType = inside === null ? null : sdl.typeOf(type, inside);

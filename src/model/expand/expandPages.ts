@@ -4,6 +4,7 @@ import {
 	type DocumentNode,
 	type FieldDefinitionNode,
 	type InputValueDefinitionNode,
+	isTypeDefinitionNode,
 	Kind,
 	type ListTypeNode,
 	type Location,
@@ -24,12 +25,13 @@ import {
  */
 export function expandPages(document: DocumentNode): DocumentNode {
 	const wanted = new Map<string, Page>();
+	const types = definedIn(document);
 	const definitions = document.definitions.map((definition) =>
 		isObject(definition)
 			? {
 					...definition,
 					fields: (definition.fields ?? []).map((field) =>
-						expandField(field, wanted),
+						expandField(field, types, wanted),
 					),
 				}
 			: definition,
@@ -67,8 +69,18 @@ function isObject(definition: DefinitionNode): definition is Fields {
 	);
 }
 
+/** The types that a list may be of. */
+function definedIn({ definitions }: DocumentNode): ReadonlySet<string> {
+	return new Set([
+		"Node",
+		...definitions.filter(isTypeDefinitionNode).map(({ name }) => name.value),
+	]);
+}
+
+/** A list of a type that is not defined stays as it is: the one problem is then that type, on the line of the field. */
 function expandField(
 	field: FieldDefinitionNode,
+	types: ReadonlySet<string>,
 	wanted: Map<string, Page>,
 ): FieldDefinitionNode {
 	const mapping = field.directives?.find(
@@ -77,7 +89,7 @@ function expandField(
 	if (mapping === undefined) return field;
 	const { type } = field;
 	const node = listed(type);
-	if (node === null) return field;
+	if (node === null || !types.has(node)) return field;
 	const prefix = textArgument(mapping, "edges") ?? node;
 	const loc = field.loc;
 	const known = wanted.get(prefix);
