@@ -10,6 +10,8 @@ export const RESERVED_LOOKUPS = {
 	importState: "import state",
 	/** Users that were erased, by id. Its rows name no object. */
 	erased: "erased users",
+	/** Who exported or erased which user, and when. Its rows name no object. */
+	accountAudit: "account audit",
 	/** How far a restore of a dump is. Its row names no object, and is in no dump. */
 	restoreState: "restore state",
 	/** Until when a process without Redis writes. Its row names no object. */

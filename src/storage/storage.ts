@@ -169,7 +169,8 @@ export interface Walks {
 	lists: { of: [shard: number, mapping: Mapping, after?: Id]; row: ListRow };
 	/** All entries of these shards, due or not, in order of insertion. They have one outbox. */
 	outbox: { of: [...shards: [number, ...number[]]]; row: PendingEntry };
-	lookups: { of: [modShard: number]; row: LookupRow };
+	/** `name`: only the rows of this lookup. */
+	lookups: { of: [modShard: number, name?: string]; row: LookupRow };
 }
 
 export type WalkKind = keyof Walks;

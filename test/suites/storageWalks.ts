@@ -238,6 +238,30 @@ export function walkTests(open: OpenStorage): void {
 		);
 	});
 
+	test("a walk of one lookup returns its rows alone", async () => {
+		await using opened = await open();
+		const { storage } = opened;
+		const keys = Array.from({ length: MANY }, (_, n) => `key${n}`);
+		const rowsOf = (name: string) =>
+			keys.map((key, n) => ({
+				name,
+				key,
+				expect: null,
+				next: { id: user(n + 1), token: name },
+			}));
+		for (const name of ["before", "between", "later"]) {
+			await storage.compareAndSetLookups(rowsOf(name));
+		}
+		const rows = [];
+		for (const shard of [0, 1, 2, 3]) {
+			rows.push(...(await collect(storage.walk("lookups", shard, "between"))));
+		}
+		assert.deepEqual(
+			rows.map(({ name, key, token }) => [name, key, token]).sort(),
+			keys.map((key) => ["between", key, "between"]).sort(),
+		);
+	});
+
 	test("a walk returns an edge once even if it moves in its list during the walk", async () => {
 		await using opened = await open();
 		const { storage } = opened;

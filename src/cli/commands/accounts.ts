@@ -8,6 +8,13 @@ import { isGone } from "../../graph/write/archive.ts";
 import { type Id, parseId } from "../../id/ids.ts";
 import { isShown } from "../../model/shownFields.ts";
 import type { Model } from "../../model/types.ts";
+import {
+	type AuditedAction,
+	type AuditLine,
+	auditLines,
+	recordAudit,
+	unfinished,
+} from "../../ops/personal/audit.ts";
 import { type ErasedJobs, eraseJobs } from "../../ops/personal/eraseJobs.ts";
 import {
 	type ErasurePlan,
@@ -16,7 +23,9 @@ import {
 	planErasure,
 } from "../../ops/personal/eraseUser.ts";
 import { writeExport } from "../../ops/personal/exportFolder.ts";
+import { overwriteErased } from "../../ops/personal/overwriteErased.ts";
 import { type Fields, updatedStoredJson } from "../../resolvers/storedJson.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { operator } from "../../topology/history.ts";
 import { compact } from "../../util/compact.ts";
 import { formatNumber } from "../../util/format.ts";
@@ -32,6 +41,7 @@ import {
 import { type CommandContext, openForCommand } from "../commandContext.ts";
 import { isConfirmed } from "../fleetCommand.ts";
 import { createProgressLine } from "../progress.ts";
+import { table } from "../table.ts";
 import type { Kind } from "../values.ts";
 
 /** The longest subject in OpenID Connect Core 1.0, §2. */
@@ -128,11 +138,13 @@ const exportVerb = command({
 		await using corkboard = await openForCommand(
 			context,
 			readConfig(context.env),
-			"readOnly",
+			// For the audit lines.
+			"readWrite",
 		);
 		const { app, schema, store } = corkboard;
 		const user = await findUser(corkboard, name);
-		announce(context, "export begun", user);
+		const audited = auditor(context, store.storage, user);
+		await audited("export begun");
 		const signal = context.interruptSignal();
 		const progress = createProgressLine(context);
 		const written = await writeExport(
@@ -152,8 +164,11 @@ const exportVerb = command({
 		)
 			.catch(nullIfInterrupted(signal))
 			.finally(() => progress.end());
-		if (written === null) return interrupted(signal, "export", user);
-		const audit = auditLine("export", user);
+		if (written === null) return interrupted(audited, signal, "export", user);
+		const audit = await audited("export", {
+			objects: written.objects,
+			edges: written.edges,
+		});
 		return {
 			value: { user, ...written, audit },
 			lines: [
@@ -162,7 +177,6 @@ const exportVerb = command({
 			notes: written.wentOn
 				? ["It went on where an earlier run had ended."]
 				: [],
-			hints: [`audit: ${JSON.stringify(audit)}`],
 		};
 	},
 });
@@ -202,7 +216,8 @@ const erase = command({
 		// Somebody may have opened it while the question waited.
 		await requireGone();
 		// Before the first change: whoever finds a half of it knows who began it.
-		if (!dryRun) announce(context, "erase begun", user);
+		const audited = auditor(context, store.storage, user);
+		if (!dryRun) await audited("erase begun");
 		const signal = context.interruptSignal();
 		const progress = createProgressLine(context);
 		const erased = await eraseUser(store, user, {
@@ -213,14 +228,29 @@ const erase = command({
 		})
 			.catch(nullIfInterrupted(signal))
 			.finally(() => progress.end());
-		if (erased === null) return interrupted(signal, "erase", user);
+		if (erased === null) return interrupted(audited, signal, "erase", user);
 		const jobs =
 			queues === null
 				? NO_JOBS
 				: await eraseJobs(queues.store, jobKindsOf(app, null), user, {
 						isDryRun: dryRun,
 					});
-		const audit = auditLine(dryRun ? "erase, dry run" : "erase", user);
+		const counts = {
+			objects: erased.objects,
+			edges: erased.edges ?? 0,
+			keys: erased.keys ?? 0,
+			jobs: jobs.deleted,
+		};
+		if (!dryRun) {
+			progress.update("overwrites the free space of files");
+			await overwriteErased(corkboard.model, corkboard.topology)
+				.catch(async (thrown: unknown) => {
+					await audited("erase interrupted", counts);
+					throw thrown;
+				})
+				.finally(() => progress.end());
+		}
+		const audit = dryRun ? null : await audited("erase", counts);
 		return {
 			value: {
 				...erased,
@@ -236,7 +266,6 @@ const erase = command({
 					: `${formatNumber(erased.objects)} objects, ${formatNumber(erased.edges ?? 0)} edges of others, ${formatNumber(erased.keys ?? 0)} keys of imports and ${formatNumber(jobs.deleted)} jobs of ${user} are erased`,
 				...stayingLines(plan, jobs),
 			],
-			hints: [`audit: ${JSON.stringify(audit)}`],
 		};
 	},
 });
@@ -257,6 +286,38 @@ const listErased = command({
 			context.stdout(`${erased.user} ${erased.at}`);
 		}
 		return 0;
+	},
+});
+
+const auditVerb = command({
+	summary: "Prints who exported or erased which user, and when.",
+	options: {
+		unfinished: flag("only what was begun and has not ended"),
+	},
+	details: "Stop the server of an embedded data folder first.",
+	async run(given, context) {
+		await using corkboard = await openForCommand(
+			context,
+			readConfig(context.env),
+			"readOnly",
+		);
+		const all = await auditLines(corkboard.store.storage);
+		const lines = given.unfinished ? unfinished(all) : all;
+		return {
+			value: lines,
+			lines: table([
+				["at", "action", "user", "by", "counts"],
+				...lines.map(({ at, action, user, by, counts }) => [
+					at,
+					action,
+					user,
+					by,
+					Object.entries(counts ?? {})
+						.map(([name, count]) => `${formatNumber(count)} ${name}`)
+						.join(", "),
+				]),
+			]),
+		};
 	},
 });
 
@@ -299,14 +360,20 @@ function closedKey({ type, closedField }: Identity, model: Model) {
 	return stored.find(({ field }) => field === closedField)?.key ?? null;
 }
 
-/** Who did what with a person's data, for your log of such requests. */
-function auditLine(action: string, user: Id) {
-	return { at: new Date().toISOString(), action, user, by: operator() };
-}
+type Audited = (
+	action: AuditLine["action"],
+	counts?: AuditLine["counts"],
+) => Promise<AuditLine>;
 
-/** Says what begins, on stderr, as a process that is killed says nothing at its end. */
-function announce(context: CommandContext, action: string, user: Id): void {
-	context.stderr(`audit: ${JSON.stringify(auditLine(action, user))}`);
+/** Stores who did what with a person's data, and says it on stderr, for your log of such requests. */
+function auditor(context: CommandContext, storage: Storage, user: Id): Audited {
+	return async (action, counts = null) => {
+		const at = new Date().toISOString();
+		const line = { at, action, user, by: operator(), counts };
+		await recordAudit(storage, line);
+		context.stderr(`audit: ${JSON.stringify(line)}`);
+		return line;
+	};
 }
 
 function nullIfInterrupted(signal: AbortSignal): (thrown: unknown) => null {
@@ -316,17 +383,17 @@ function nullIfInterrupted(signal: AbortSignal): (thrown: unknown) => null {
 	};
 }
 
-function interrupted(
+async function interrupted(
+	audited: Audited,
 	signal: AbortSignal,
-	action: "export" | "erase",
+	action: AuditedAction,
 	user: Id,
-): Result {
-	const audit = auditLine(`${action} interrupted`, user);
+): Promise<Result> {
+	await audited(`${action} interrupted`);
 	return {
 		lines: [],
 		notes: [
 			`interrupted: run accounts ${action} again with ${user} to finish it`,
-			`audit: ${JSON.stringify(audit)}`,
 		],
 		code: codeOfInterrupt(signal),
 	};
@@ -411,5 +478,6 @@ export const verbs = {
 	reopen,
 	export: exportVerb,
 	erase,
+	audit: auditVerb,
 	"list-erased": listErased,
 };

@@ -191,11 +191,9 @@ async function deleteImportKeys(
 	const { storage } = store;
 	let deleted = 0;
 	for (let shard = 0; shard < storage.map.modShards; shard++) {
-		for await (const rows of storage.walk("lookups", shard)) {
+		for await (const rows of storage.walk("lookups", shard, IMPORT_LOOKUP)) {
 			signal.throwIfAborted();
-			const ours = rows.filter(
-				({ name, id }) => name === IMPORT_LOOKUP && ids.has(id),
-			);
+			const ours = rows.filter(({ id }) => ids.has(id));
 			if (ours.length === 0) continue;
 			valuesOrThrow(
 				await storage.compareAndSetLookups(
@@ -258,10 +256,8 @@ export interface ErasedUser {
 export async function* erasedUsers(store: Store): AsyncGenerator<ErasedUser> {
 	const { storage } = store;
 	for (let shard = 0; shard < storage.map.modShards; shard++) {
-		for await (const rows of storage.walk("lookups", shard)) {
-			for (const { name, key, token } of rows) {
-				if (name === ERASED_LOOKUP) yield { user: key as Id, at: token };
-			}
+		for await (const rows of storage.walk("lookups", shard, ERASED_LOOKUP)) {
+			for (const { key, token } of rows) yield { user: key as Id, at: token };
 		}
 	}
 }

@@ -21,6 +21,8 @@ const TRIGGER = "change log ";
 /** How often old rows are deleted, in new rows. */
 const PRUNED_EACH = 256;
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+/** Rows of a log that are read together to be rewritten. */
+const REWRITTEN_ROWS = 1_000;
 /** The first row, which is of no table: so a log always has a last number. */
 const BEGUN = "";
 
@@ -91,6 +93,51 @@ export function loggedCells(
 	if (!isObject) return text.split(" ");
 	const end = text.indexOf(" ");
 	return [text.slice(0, end), text.slice(end + 1)];
+}
+
+/**
+ * Rewrites what the log has of some objects, in the transaction that is open. What
+ * happened to an object, and in which order, stays: rows are neither added nor deleted.
+ */
+export function rewriteLog(
+	connection: SqliteConnection,
+	model: Model,
+	/** By what the object has now. */
+	isRewritten: (data: string) => boolean,
+	rewrite: (data: string) => string,
+): void {
+	const state = logState(connection);
+	if (state === null) return;
+	const tables = new Set([...model.objects.values()].map(({ table }) => table));
+	const rewritten = (text: string | null) => {
+		const [local, data] = loggedCells(text, true) ?? [];
+		return data === undefined ? null : `${local} ${rewrite(data)}`;
+	};
+	let rows: readonly LoggedRow[];
+	let at = state.first - 1;
+	do {
+		rows = readLog(connection, at, REWRITTEN_ROWS);
+		for (const { number, name, before, after } of rows) {
+			at = number;
+			if (!tables.has(name)) continue;
+			const [local = ""] = loggedCells(after ?? before, true) ?? [];
+			const [current] = connection.rows<{ readonly data: string }>(
+				{
+					name: `objects ${name}`,
+					text: `SELECT data FROM ${quoted(name)} WHERE local_id = ?`,
+				},
+				[Number(local)],
+			);
+			if (current === undefined || !isRewritten(current.data)) continue;
+			connection.run(
+				{
+					name: "rewrite change log",
+					text: `UPDATE ${LOG} SET before = ?, after = ? WHERE number = ?`,
+				},
+				[rewritten(before), rewritten(after), number],
+			);
+		}
+	} while (rows.length === REWRITTEN_ROWS);
 }
 
 /** Switches the log of a file on, in the transaction that is open; of one that has a log, it sets how many rows it keeps. */

@@ -79,12 +79,15 @@ export const WALKS: { readonly [K in WalkKind]: Walk<K> } = {
 			read: (rows) => rows.map(entryOf),
 		};
 	},
-	lookups(dialect, _, place, __, last, limit) {
+	lookups(dialect, _, place, [, name], last, limit) {
 		const key = dialect.name("key");
-		const { text, values } = dialect.isAfter(
-			["name", key],
-			[last?.name ?? "", last?.key ?? ""],
-		);
+		const { text, values } =
+			name === undefined
+				? dialect.isAfter(["name", key], [last?.name ?? "", last?.key ?? ""])
+				: {
+						text: `name = ? AND ${key} > ?`,
+						values: [name, last?.key ?? ""],
+					};
 		return {
 			name: "walk lookups",
 			columns: lookupColumns(dialect),

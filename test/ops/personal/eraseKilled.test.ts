@@ -28,6 +28,11 @@ describe("accounts erase", () => {
 		writeFileSync(lines, LINES.map((line) => JSON.stringify(line)).join("\n"));
 		const imported = await runHere(["import", lines], { env });
 		assert.equal(imported.code, 0, imported.err);
+		const exported = await runHere(
+			["accounts", "export", "planted_ada", join(folder.path, "export")],
+			{ env },
+		);
+		assert.equal(exported.code, 0, exported.err);
 		const args = ["accounts", "erase", "planted_ada", "--now", "--yes"];
 		let user: string;
 		{
@@ -41,6 +46,12 @@ describe("accounts erase", () => {
 			assert.equal((await killed.ended).signal, "SIGKILL");
 		}
 		assert.ok(plantedIn(env.CORKBOARD_DATA).length > 0);
+		const stored = async (...options: readonly string[]) =>
+			(await runHere(["accounts", "audit", ...options], { env })).out;
+		assert.match(
+			await stored("--unfinished"),
+			new RegExp(`\\dZ +erase begun +${user} +\\S+@`),
+		);
 		const interrupt = new AbortController();
 		const cut = await command(["accounts", "erase", user, ...args.slice(3)], {
 			env,
@@ -61,6 +72,22 @@ describe("accounts erase", () => {
 		assert.equal(finished.code, 0, finished.err);
 		assert.match(finished.err + finished.out, /audit: .*"action":"erase"/);
 		assert.deepEqual(plantedIn(env.CORKBOARD_DATA), []);
+		assert.doesNotMatch(await stored("--unfinished"), new RegExp(user));
+		const actions = [
+			...(await stored()).matchAll(/Z +(e[a-z]+(?: [a-z]+)?) {2,}/g),
+		];
+		assert.deepEqual(
+			actions.map(([, action]) => action),
+			[
+				"export begun",
+				"export",
+				"erase begun",
+				"erase begun",
+				"erase interrupted",
+				"erase begun",
+				"erase",
+			],
+		);
 		await using graph = await openEmbedded({
 			folder: env.CORKBOARD_DATA,
 			shards: 16,
