@@ -2,8 +2,10 @@ import {
 	appendFileSync,
 	existsSync,
 	readFileSync,
+	renameSync,
 	writeFileSync,
 } from "node:fs";
+import { temporaryName } from "../../util/temporaryName.ts";
 import { nameOfKey } from "./keys.ts";
 
 /** A row that is not bad any more. */
@@ -23,40 +25,77 @@ export interface BadRow {
 /** Beside the mapping, as `NAME.bad.ndjson`: those of the last full pass and of passes since. */
 export class BadRows {
 	readonly #file: string;
+	/** Whether the file ends with a whole line. */
+	#isWhole = false;
 
 	constructor(file: string) {
 		this.#file = file;
 	}
 
-	/** Forgets the rows of these types and edges. */
-	clear(names: readonly string[]): void {
-		const kept = this.read().filter(
-			({ key }) => !names.includes(nameOfKey(key)),
-		);
-		writeFileSync(this.#file, "");
-		this.add(kept);
+	/** A full pass begins. What passes before it refused stays until it ends: it may be killed, and somebody may follow the log before it goes on. */
+	begin(): void {
+		this.#append([PASS]);
+	}
+
+	/** The full pass has ended that was begun last: of these types and edges, only what was refused since then is bad. */
+	end(names: readonly string[]): void {
+		const lines = this.#lines();
+		const began = lines.findLastIndex((line) => "pass" in line);
+		const isOld = (line: FileLine) =>
+			"pass" in line || names.includes(nameOfKey(line.key));
+		const kept = lines.filter((line, at) => at > began || !isOld(line));
+		const temporary = temporaryName(this.#file);
+		writeFileSync(temporary, textOf(kept));
+		renameSync(temporary, this.#file);
 	}
 
 	add(rows: readonly (BadRow | GoodRow)[]): void {
-		if (rows.length === 0) return;
-		const lines = rows.map((row) => `${JSON.stringify(row)}\n`);
-		appendFileSync(this.#file, lines.join(""));
+		if (rows.length > 0) this.#append(rows);
 	}
 
 	/** Each row once, with its last reason. */
 	read(): readonly BadRow[] {
-		if (!existsSync(this.#file)) return [];
 		const rows = new Map<string, BadRow>();
-		for (const line of readFileSync(this.#file, "utf8").split("\n")) {
-			// The last line may be cut, after a kill.
-			try {
-				const row = JSON.parse(line) as BadRow | GoodRow;
-				if (row.reason === null) rows.delete(row.key);
-				else rows.set(row.key, row);
-			} catch {}
+		for (const line of this.#lines()) {
+			if ("pass" in line) continue;
+			if (line.reason === null) rows.delete(line.key);
+			else rows.set(line.key, line);
 		}
 		return [...rows.values()];
 	}
+
+	#append(lines: readonly FileLine[]): void {
+		// What a kill has cut would spoil the line after it.
+		const isCut =
+			!this.#isWhole &&
+			existsSync(this.#file) &&
+			!/(?:^|\n)$/.test(readFileSync(this.#file, "utf8"));
+		appendFileSync(this.#file, `${isCut ? "\n" : ""}${textOf(lines)}`);
+		this.#isWhole = true;
+	}
+
+	#lines(): readonly FileLine[] {
+		if (!existsSync(this.#file)) return [];
+		return readFileSync(this.#file, "utf8")
+			.split("\n")
+			.flatMap((line) => {
+				// One that was being written at a kill may be cut.
+				try {
+					return [JSON.parse(line) as FileLine];
+				} catch {
+					return [];
+				}
+			});
+	}
+}
+
+/** The first line of a full pass. */
+const PASS = { pass: "full" } as const;
+
+type FileLine = BadRow | GoodRow | typeof PASS;
+
+function textOf(lines: readonly FileLine[]): string {
+	return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 
 export interface BadGroup {

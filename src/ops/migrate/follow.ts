@@ -2,8 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "../../graph/store/store.ts";
 import type { FieldReaders } from "../../model/fieldReaders.ts";
 import { type ImportOptions, importLines } from "../import/importLines.ts";
+import type { RawLine } from "../import/readBatches.ts";
 import type { BadRow, BadRows, GoodRow } from "./badRows.ts";
-import type { RowLine, TablePlan } from "./plan.ts";
+import { total } from "./passLedger.ts";
+import { type RowLine, rawLine, type TablePlan } from "./plan.ts";
 import type { LogBatch, SourceLog } from "./sources/log.ts";
 import type { Source } from "./sources/source.ts";
 import type { MigrationState, PassReport } from "./state.ts";
@@ -223,14 +225,6 @@ export async function follow(
 	return save();
 }
 
-async function* texts(lines: readonly RowLine[]) {
-	for (const { line } of lines) {
-		yield "problem" in line
-			? (line as { problem: string })
-			: JSON.stringify(line);
-	}
-}
-
-function total(counts: Readonly<Record<string, number>>): number {
-	return Object.values(counts).reduce((sum, count) => sum + count, 0);
+async function* texts(lines: readonly RowLine[]): AsyncGenerator<RawLine> {
+	for (const line of lines) yield rawLine(line);
 }

@@ -93,6 +93,19 @@ export function keyOf(
 		: `${type}:${parts.map((part) => (part instanceof Date ? part.toISOString() : String(part))).join(":")}`;
 }
 
+/** The columns of a key; none if it names none. */
+export function keysOf(
+	key: string | readonly string[] | undefined,
+): readonly string[] {
+	return key === undefined ? [] : typeof key === "string" ? [key] : key;
+}
+
+/** The columns that a value names; none for a function. */
+export function columnsOf(value: Value | undefined): readonly string[] {
+	if (typeof value === "string") return [value];
+	return typeof value === "object" ? (value.columns ?? []) : [];
+}
+
 /** A time without a zone that is in UTC; or with a zone, which counts. */
 export function utc(column: string, options: ZeroDate = {}): Conversion {
 	return local(column, "UTC", options);

@@ -4,20 +4,21 @@ import type { Domain } from "../../graph/domain.ts";
 import type { FieldReaders } from "../../model/fieldReaders.ts";
 import type { Mapping, Model, ObjectType } from "../../model/types.ts";
 import type { JsonValue } from "../../util/json.ts";
-import { didYouMean } from "../../util/nearest.ts";
 import { reasonOf } from "../../util/reasonOf.ts";
-import type { UnreadLine } from "../import/readBatches.ts";
+import type { RawLine, UnreadLine } from "../import/readBatches.ts";
 import { edgeKey } from "./keys.ts";
 import {
-	type Conversion,
+	columnsOf,
 	type EdgeMapping,
 	keyOf,
+	keysOf,
 	type Migration,
 	type Row,
 	type TypeMapping,
 	type Value,
 } from "./mapping.ts";
 import { MappingError } from "./mappingError.ts";
+import { mappingProblems } from "./mappingProblems.ts";
 import type { Source, SourceTable } from "./sources/source.ts";
 import { readValue } from "./values.ts";
 
@@ -46,6 +47,13 @@ export interface RowLine {
 	readonly line: LineContent | UnreadLine;
 }
 
+/** As an import reads it. */
+export function rawLine({ line }: RowLine): RawLine {
+	return "problem" in line
+		? (line as { readonly problem: string })
+		: JSON.stringify(line);
+}
+
 export type LineContent = Readonly<Record<string, JsonValue>>;
 
 export interface PlanContext {
@@ -56,108 +64,38 @@ export interface PlanContext {
 /** The tables in the order in which they are migrated: types before those that refer to them, then edges. Throws BAD_CONFIG with all that is wrong with the mapping. */
 export function planMigration(
 	given: Migration,
-	{ model, fields }: PlanContext,
-	{ tables, shownUrl }: Pick<Source, "tables" | "shownUrl">,
+	context: PlanContext,
+	source: Pick<Source, "tables" | "shownUrl">,
 	{ createdAtField }: Pick<Domain, "createdAtField">,
 ): readonly TablePlan[] {
-	const problems: string[] = [];
-	const checkTable = (
-		at: string,
-		table: string,
-		columns: readonly (readonly [use: string, column: string])[],
-	) => {
-		const known = tables.get(table);
-		if (known === undefined) {
-			problems.push(
-				`${at}: ${shownUrl} has no table ${table}, or this account may not read it.${didYouMean(table, [...tables.keys()])}`,
-			);
-			return;
-		}
-		// A file without rows names no columns.
-		if (known.length === 0) return;
-		const names = known.map(({ name }) => name);
-		for (const [use, column] of columns) {
-			if (names.includes(column)) continue;
-			problems.push(
-				`${at}.${use}: the table ${table} has no column ${column}.${didYouMean(column, names)}`,
-			);
-		}
-	};
-	const types: TablePlan[] = [];
-	const edges: TablePlan[] = [];
-	for (const [name, mapping] of Object.entries(given.types ?? {})) {
-		if (mapping === undefined) continue;
-		const type = model.objects.get(name);
-		if (type === undefined) {
-			problems.push(
-				`types.${name}: the schema has no such type.${didYouMean(name, [...model.objects.keys()])}`,
-			);
-			continue;
-		}
-		const fieldNames = fieldsOf(type);
-		for (const [field, value] of Object.entries(mapping.fields ?? {})) {
-			const at = `types.${name}.fields.${field}`;
-			if (!fieldNames.includes(field)) {
-				problems.push(
-					`${at}: ${name} has no such field to migrate.${didYouMean(field, fieldNames)}`,
-				);
-				continue;
-			}
-			const problem = valueProblem(type, field, value, fields, given);
-			if (problem !== null) problems.push(`${at} ${problem}`);
-		}
-		for (const { field, required } of type.stored) {
-			if (!required || mapping.fields?.[field] !== undefined) continue;
-			if (fields.defaultFieldOf(name, field) !== undefined) continue;
-			problems.push(
-				`types.${name}.fields: ${name} needs ${field}: name its column, or give a function`,
-			);
-		}
-		checkTable(`types.${name}`, mapping.table, [
-			...keysOf(mapping.key).map((column) => ["key", column] as const),
-			...commonColumns(mapping),
-			...Object.entries(mapping.fields ?? {}).flatMap(([field, value]) =>
-				columnsOf(value).map((column) => [`fields.${field}`, column] as const),
-			),
-		]);
-		types.push(typePlan(type, mapping, fields, createdAtField));
-	}
-	for (const [name, mapping] of Object.entries(given.edges ?? {})) {
-		if (mapping === undefined) continue;
-		const edge = model.mappings.get(name);
-		if (edge === undefined) {
-			problems.push(
-				`edges.${name}: the schema has no such mapping.${didYouMean(name, [...model.mappings.keys()])}`,
-			);
-			continue;
-		}
-		for (const [end, type] of [
-			["from", edge.from],
-			["to", edge.to],
-		] as const) {
-			if (mapping[end]?.target === type) continue;
-			problems.push(
-				`edges.${name}.${end} must be ref("${type}", …), got ${mapping[end]?.target === undefined ? "something else" : `a ${mapping[end].target}`}`,
-			);
-		}
-		checkTable(`edges.${name}`, mapping.table, [
-			...keysOf(mapping.key).map((column) => ["key", column] as const),
-			...commonColumns(mapping),
-			...columnsOf(mapping.from).map((column) => ["from", column] as const),
-			...columnsOf(mapping.to).map((column) => ["to", column] as const),
-		]);
-		edges.push(edgePlan(edge, mapping));
-	}
-	if (types.length + edges.length === 0 && problems.length === 0) {
-		problems.push("it has no types and no edges");
-	}
+	const problems = mappingProblems(given, context, source);
 	if (problems.length > 0) {
 		throw new CorkboardError(
 			"BAD_CONFIG",
 			`The mapping is not right:\n${problems.map((problem) => `  ${problem}`).join("\n")}`,
 		);
 	}
+	const { model, fields } = context;
+	const types = namedIn(given.types, model.objects).map(([type, mapping]) =>
+		typePlan(type, mapping, fields, createdAtField),
+	);
+	const edges = namedIn(given.edges, model.mappings).map(([edge, mapping]) =>
+		edgePlan(edge, mapping),
+	);
 	return [...parentsFirst(types, model), ...edges];
+}
+
+/** What the mapping names, with what the model has of that name. */
+function namedIn<Named, Of>(
+	mappings: Readonly<Record<string, Of | undefined>> = {},
+	known: ReadonlyMap<string, Named>,
+): readonly (readonly [Named, Of])[] {
+	return Object.entries(mappings).flatMap(([name, mapping]) => {
+		const named = known.get(name);
+		return mapping === undefined || named === undefined
+			? []
+			: [[named, mapping] as const];
+	});
 }
 
 function typePlan(
@@ -303,60 +241,6 @@ function hash(content: LineContent): string {
 		.update(JSON.stringify(content))
 		.digest("base64url")
 		.slice(0, 20);
-}
-
-export function keysOf(
-	key: string | readonly string[] | undefined,
-): readonly string[] {
-	return key === undefined ? [] : typeof key === "string" ? [key] : key;
-}
-
-function columnsOf(value: Value | undefined): readonly string[] {
-	if (typeof value === "string") return [value];
-	return typeof value === "object" ? (value.columns ?? []) : [];
-}
-
-function commonColumns({ changed, deleted, at }: TypeMapping | EdgeMapping) {
-	return [
-		...(changed === undefined ? [] : [["changed", changed] as const]),
-		...(typeof deleted === "string" ? [["deleted", deleted] as const] : []),
-		...columnsOf(at).map((column) => ["at", column] as const),
-	];
-}
-
-function fieldsOf({ stored, lookups, references }: ObjectType) {
-	return [...stored, ...lookups, ...references].map(({ field }) => field);
-}
-
-function valueProblem(
-	type: ObjectType,
-	field: string,
-	value: unknown,
-	readers: FieldReaders,
-	{ types }: Migration,
-): string | null {
-	const reference = type.references.find((one) => one.field === field);
-	const target = (value as Conversion | null)?.target;
-	if (reference !== undefined) {
-		if (target !== reference.target) {
-			return `must be ref("${reference.target}", …)`;
-		}
-		return types[target] === undefined
-			? `leads to ${target}, which the mapping has no table for`
-			: null;
-	}
-	if (target !== undefined) return "is no reference: name its column";
-	if (typeof value === "string") {
-		return readers.typeNameOf(type.name, field) === "DateTime"
-			? `is a DateTime: write utc("${value}"), or local("${value}", "Europe/Berlin") for a column without a zone`
-			: null;
-	}
-	const isValue =
-		typeof value === "function" ||
-		typeof (value as Conversion | null)?.read === "function";
-	return isValue
-		? null
-		: "must be the name of a column, a function, or utc(), ref() and the like";
 }
 
 function parentsFirst(

@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+	appendFileSync,
+	mkdtempSync,
+	readFileSync,
+	rmSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -366,6 +372,11 @@ for (const [name, start, openOld] of OLD) {
 			);
 			runner.send("SIGKILL");
 			await runner.ended;
+			// What a full pass leaves that is killed at its first row, in the middle of a line.
+			appendFileSync(
+				join(folder, "pairs.bad.ndjson"),
+				'{"pass":"full"}\n{"key":"followUs',
+			);
 			const passes = state().passes.length;
 			await following(
 				pairs,

@@ -31,6 +31,13 @@ it("a pass that dies goes on at the next row, and one that would delete most of 
 				["id,slug,name", ...lines.slice(0, count)].join("\n"),
 			);
 		write(ROWS);
+		const badFile = join(folder, "bad.ndjson");
+		const badKeys = () => new BadRows(badFile).read().map(({ key }) => key);
+		const isTaken = [
+			{ key: "Interest:1", reason: "taken" },
+			{ key: "Pin:1", reason: "gone" },
+		];
+		new BadRows(badFile).add(isTaken);
 		const source = await openFileSource(folder);
 		const { model, domain } = theModel();
 		const fields = theFieldReaders();
@@ -60,7 +67,7 @@ it("a pass that dies goes on at the next row, and one that would delete most of 
 				isSince: false,
 				deleteMany: false,
 				writing: {},
-				badRows: new BadRows(join(folder, "bad.ndjson")),
+				badRows: new BadRows(badFile),
 			});
 		let saves = 0;
 		const death = pass((next) => {
@@ -69,6 +76,8 @@ it("a pass that dies goes on at the next row, and one that would delete most of 
 		});
 		await assert.rejects(death, /killed/);
 		assert.ok(state.position);
+		// Somebody may follow the log now.
+		assert.deepEqual(badKeys(), ["Interest:1", "Pin:1"]);
 		const first = state.position.lines;
 		const keep = (next: MigrationState) => {
 			state = next;
@@ -79,6 +88,7 @@ it("a pass that dies goes on at the next row, and one that would delete most of 
 		assert.ok(second.made >= first && second.made < ROWS, `${second.made}`);
 		assert.equal(second.made + second.unchanged, ROWS);
 		assert.equal(state.passes.length, 1);
+		assert.deepEqual(badKeys(), ["Pin:1"]);
 		write(10);
 		await assert.rejects(pass(keep), /are gone in .*: nothing was deleted/);
 	} finally {

@@ -1,0 +1,162 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ImportReport } from "../import/importLines.ts";
+import type { BadRow, BadRows } from "./badRows.ts";
+import type { Cursor } from "./sources/source.ts";
+import type { MigrationState, PassReport } from "./state.ts";
+
+export interface LedgerOptions {
+	readonly kind: "full" | "since";
+	/** The names of the types and edges that are read (default: all). */
+	readonly only?: readonly string[] | undefined;
+	/** See `unfinishedPass`. */
+	readonly resumed: PassReport | null;
+	readonly state: MigrationState;
+	readonly saveState: (state: MigrationState) => void;
+	readonly badRows: BadRows;
+	/** By table: the greatest value of its `changed` when the pass began. */
+	readonly marks: MigrationState["marks"];
+	readonly now: () => number;
+}
+
+/** A row whose line is being written. */
+interface Pending {
+	readonly key: string;
+	/** Where to go on after it; null for lines that delete. */
+	readonly at: Place | null;
+}
+
+interface Place {
+	readonly table: string;
+	readonly after: Cursor;
+}
+
+/** The last pass, if it has not ended and was one of the same kind: it goes on. */
+export function unfinishedPass(
+	{ passes }: MigrationState,
+	{ kind, only }: Pick<LedgerOptions, "kind" | "only">,
+): PassReport | null {
+	const last = passes.at(-1);
+	return last !== undefined &&
+		!last.isFinished &&
+		last.kind === kind &&
+		isDeepStrictEqual(last.only, only)
+		? last
+		: null;
+}
+
+/**
+ * What a pass has done, and how far it is. It is saved after each batch, so that a
+ * pass that dies goes on at the row after the last one that was written.
+ */
+export class PassLedger {
+	readonly #options: LedgerOptions;
+	readonly #startedAt = performance.now();
+	readonly #began: number;
+	/** By the number of its line in the import. */
+	readonly #pending = new Map<number, Pending>();
+	/** Of the line that was read last. */
+	#line: number;
+	#position: MigrationState["position"];
+	#refused: BadRow[] = [];
+	/** What this run has written of the rows, and of those that are gone. */
+	#written: ImportReport | null = null;
+	#removed: ImportReport | null = null;
+
+	constructor(options: LedgerOptions) {
+		this.#options = options;
+		const { resumed, state, now } = options;
+		this.#began = resumed?.began ?? now();
+		this.#position = resumed === null ? null : state.position;
+		this.#line = this.#position?.lines ?? 0;
+	}
+
+	/** Where reading goes on, and how many lines were written before; null: at the first row. */
+	get position(): MigrationState["position"] {
+		return this.#position;
+	}
+
+	/** The next line is that of this row. */
+	expect(key: string, at: Place | null): void {
+		this.#pending.set(++this.#line, { key, at });
+	}
+
+	/** The lines that follow are of another import. */
+	startOver(): void {
+		this.#pending.clear();
+		this.#line = 0;
+	}
+
+	refuse(line: number, reason: string, missing?: string): void {
+		const key = this.#pending.get(line)?.key ?? "";
+		this.#refused.push({ key, reason, ...(missing && { missing }) });
+	}
+
+	/** What the import of rows has written so far. */
+	wrote(report: ImportReport): void {
+		this.#written = report;
+		const at = this.#pending.get(report.lines)?.at ?? this.#position;
+		if (at !== null) {
+			const { table, after } = at;
+			this.#position = { table, after, lines: report.lines };
+		}
+		for (const line of this.#pending.keys()) {
+			if (line > report.lines) break;
+			this.#pending.delete(line);
+		}
+	}
+
+	/** What the import of rows that are gone has written so far. */
+	removed(report: ImportReport): void {
+		this.#removed = report;
+	}
+
+	save(isFinished: boolean): PassReport {
+		const { kind, resumed, state, saveState, badRows, marks } = this.#options;
+		badRows.add(this.#refused);
+		this.#refused = [];
+		const report = this.#report(isFinished);
+		saveState({
+			...state,
+			passes: [
+				...(resumed === null ? state.passes : state.passes.slice(0, -1)),
+				report,
+			],
+			position: isFinished ? null : this.#position,
+			marks:
+				isFinished || kind === "full"
+					? { ...state.marks, ...marks }
+					: state.marks,
+		});
+		return report;
+	}
+
+	#report(isFinished: boolean): PassReport {
+		const { kind, only, resumed } = this.#options;
+		const [written, removed] = [this.#written, this.#removed];
+		const sum = (of: (report: ImportReport) => number) =>
+			(written === null ? 0 : of(written)) +
+			(removed === null ? 0 : of(removed));
+		return {
+			kind,
+			...(only !== undefined && { only }),
+			began: this.#began,
+			seconds:
+				(resumed?.seconds ?? 0) + (performance.now() - this.#startedAt) / 1_000,
+			rows: written?.lines ?? this.#position?.lines ?? 0,
+			made:
+				(resumed?.made ?? 0) +
+				sum(({ objects, edges }) => total(objects) + total(edges)),
+			changed: (resumed?.changed ?? 0) + sum(({ changed }) => changed),
+			deleted: (resumed?.deleted ?? 0) + sum(({ deleted }) => deleted),
+			unchanged: (resumed?.unchanged ?? 0) + (written?.existing ?? 0),
+			bad: (resumed?.bad ?? 0) + sum(({ bad }) => bad),
+			newerHere: (resumed?.newerHere ?? 0) + sum(({ newerHere }) => newerHere),
+			isFinished,
+		};
+	}
+}
+
+/** All that a report counts by type or by edge. */
+export function total(counts: Readonly<Record<string, number>>): number {
+	return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}

@@ -1,0 +1,123 @@
+import type { Pace } from "../../util/pace.ts";
+import { currentEdges, edgeOfRow, type RowEdge } from "./edgeRows.ts";
+import { type SeenEdges, seeEdge } from "./missing.ts";
+import type { RowLine, TablePlan } from "./plan.ts";
+import type { Cursor, Source, SourceRow } from "./sources/source.ts";
+import type { MigrationState } from "./state.ts";
+
+/** What the old database says of edges, where this run has read all of them. */
+export type SeenByPlan = Map<TablePlan, SeenEdges>;
+
+/** How much earlier a pass with `isSince` begins than the last change that the pass before could see: rows appear in the order of their commits, not of their times. */
+const OVERLAP_MS = 10 * 60_000;
+
+export interface Reading {
+	readonly plans: readonly TablePlan[];
+	readonly source: Source;
+	readonly kind: "full" | "since";
+	readonly state: MigrationState;
+	/** Where to begin (null: at the first row). */
+	readonly position: MigrationState["position"];
+	/** Is filled. */
+	readonly seen: SeenByPlan;
+	readonly pace?: Pace;
+	/** Interrupts it. */
+	readonly signal?: AbortSignal | undefined;
+}
+
+export interface ReadRow extends ReadLine {
+	readonly plan: TablePlan;
+}
+
+/** The lines of all rows, in the order in which they are written. */
+export async function* readTables(reading: Reading): AsyncGenerator<ReadRow> {
+	const { plans, source, kind, state, position, seen } = reading;
+	const from = plans.findIndex(({ name }) => name === position?.table);
+	for (const plan of plans.slice(Math.max(0, from))) {
+		const after = plan.name === position?.table ? position.after : undefined;
+		const edges: SeenEdges = { made: new Set(), deleted: new Set() };
+		if (plan.kind === "edge" && after === undefined) seen.set(plan, edges);
+		const mark = plan.changed === null ? undefined : state.marks[plan.name];
+		const since =
+			kind === "since" && plan.changed !== null && mark !== undefined
+				? { column: plan.changed, value: earlier(mark) }
+				: undefined;
+		const pages = source.scan(plan, {
+			...(after !== undefined && { after }),
+			...(since !== undefined && { since }),
+		});
+		for await (const page of pages) {
+			await pause(page.length, reading);
+			const read =
+				kind === "full"
+					? linesOf(plan, page)
+					: await currentLines(plan, source, page);
+			for (const { one, cursor } of read) {
+				if (plan.kind === "edge" && kind === "full") {
+					seeEdge(edges, one);
+					// Another row may make the same edge: what no row makes is deleted at the end.
+					if (one.isDeleted) continue;
+				}
+				yield { one, cursor, plan };
+			}
+		}
+	}
+}
+
+/** Waits until so many rows may be read. Interrupted, the pass ends with what is written. */
+async function pause(
+	rows: number,
+	{ pace, signal = new AbortController().signal }: Reading,
+): Promise<void> {
+	await pace?.take(rows, 0, signal).catch((thrown) => {
+		if (!signal.aborted) throw thrown;
+	});
+}
+
+interface ReadLine {
+	readonly one: RowLine;
+	readonly cursor: Cursor;
+}
+
+function linesOf(
+	plan: TablePlan,
+	page: readonly SourceRow[],
+): readonly ReadLine[] {
+	return page.flatMap(({ row, cursor }) => {
+		const one = plan.lineOf(row);
+		return one === null ? [] : [{ one, cursor }];
+	});
+}
+
+/** The same of some rows of a table: an edge whose row is marked as deleted may have another row. */
+async function currentLines(
+	plan: TablePlan,
+	source: Source,
+	page: readonly SourceRow[],
+): Promise<readonly ReadLine[]> {
+	const lines = linesOf(plan, page);
+	if (plan.kind === "object") return lines;
+	const deleted = new Map<string, RowEdge>();
+	for (const { row } of page) {
+		if (plan.lineOf(row)?.isDeleted !== true) continue;
+		const edge = edgeOfRow(plan, row);
+		if (edge !== null) deleted.set(edge.gone.key, edge);
+	}
+	const current = await currentEdges(plan, source, deleted);
+	return lines.map(({ one, cursor }) => ({
+		one: current.get(one.key) ?? one,
+		cursor,
+	}));
+}
+
+/** A time without a zone, some minutes before: in the terms of the column itself, whatever its zone. A number stays as it is. */
+function earlier(mark: string): string {
+	const time = Date.parse(
+		`${mark.replace(" ", "T").replace(/[+-]\d\d(:?\d\d)?$|Z$/, "")}Z`,
+	);
+	if (Number.isNaN(time)) return mark;
+	return new Date(time - OVERLAP_MS)
+		.toISOString()
+		.replace("T", " ")
+		.replace("Z", "");
+}
