@@ -35,7 +35,7 @@ suite("GraphiQL on the demo graph", () => {
 
 	/** Shows a tab. GraphiQL reads the name of its operation a moment later, and stores it with the tab. */
 	async function open({ page }: Visit, name: string): Promise<void> {
-		await tab(page, name).click();
+		await page.locator(".graphiql-tab-button", { hasText: name }).click();
 		await page.waitForFunction((name) => {
 			const stored = localStorage.getItem("graphiql:tabState");
 			const { tabs, activeTabIndex } = JSON.parse(stored ?? "{}");

@@ -178,31 +178,3 @@ export async function scrollToEnd(page: Page): Promise<readonly string[]> {
 			cards.map((card) => card.getAttribute("data-pin") ?? ""),
 		);
 }
-
-/** Violations of WCAG 2.1 A and AA that axe-core finds on the page: the rule and an element. */
-export async function seriousViolations(
-	page: Page,
-): Promise<readonly string[]> {
-	await page.evaluate(
-		readFileSync(join(ROOT, "node_modules/axe-core/axe.min.js"), "utf8"),
-	);
-	return page.evaluate(async () => {
-		const { axe } = globalThis as unknown as {
-			axe: {
-				run(options: object): Promise<{
-					violations: {
-						id: string;
-						impact: string;
-						nodes: { html: string }[];
-					}[];
-				}>;
-			};
-		};
-		const { violations } = await axe.run({
-			runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"],
-		});
-		return violations
-			.filter(({ impact }) => impact === "serious" || impact === "critical")
-			.map(({ id, nodes }) => `${id} ${nodes[0]?.html}`);
-	});
-}

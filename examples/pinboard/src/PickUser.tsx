@@ -88,7 +88,7 @@ export function PickUser(props: {
 				required
 			/>
 			<ul className="picker" aria-label="Found" aria-live="polite">
-				{found.map((user) => (
+				{found?.map((user) => (
 					<li key={user.id}>
 						<button type="button" onClick={() => take(user)}>
 							{user.name} <small>@{user.username}</small>

@@ -27,10 +27,13 @@ export function Search() {
 				onChange={(event) => setText(event.target.value)}
 			/>
 			<output className="unseen">
-				{found.length > 0 && `${found.length} people found`}
+				{found && `${found.length} people found`}
 			</output>
-			{found.length > 0 && (
+			{found && (
 				<ul aria-label="People">
+					{found.length === 0 && (
+						<li className="none">Nobody's name begins so.</li>
+					)}
 					{found.map(({ id, name, username }) => (
 						<li key={id}>
 							<a href={address("user", username)} onClick={close}>

@@ -9,13 +9,13 @@ export type FoundUser = NonNullable<
 /** A pause in typing after which the server is asked. Milliseconds. */
 const PAUSE = 150;
 
-/** Users whose username or name begins so; none for "". */
-export function useUsers(startsWith: string): readonly FoundUser[] {
+/** Users whose username or name begins so; null until the first are known, and for "". */
+export function useUsers(startsWith: string): readonly FoundUser[] | null {
 	const environment = useRelayEnvironment();
-	const [users, setUsers] = useState<readonly FoundUser[]>([]);
+	const [users, setUsers] = useState<readonly FoundUser[] | null>(null);
 	useEffect(() => {
 		if (startsWith === "") {
-			setUsers([]);
+			setUsers(null);
 			return;
 		}
 		let asked: { unsubscribe(): void } | undefined;
@@ -41,7 +41,7 @@ export function useUsers(startsWith: string): readonly FoundUser[] {
 						(users?.nodes ?? []).flatMap((user) => (user ? [user] : [])),
 					),
 				// The name can be typed to its end.
-				error: () => setUsers([]),
+				error: () => setUsers(null),
 			});
 		}, PAUSE);
 		return () => {

@@ -13,6 +13,7 @@ import {
 import { ResponseViews } from "./explain/ResponseViews.tsx";
 import { CopyLink, readLink } from "./linkedTab.tsx";
 import type { PageConfig, PageExample } from "./pageConfig.ts";
+import { watchRoles } from "./repairRoles.ts";
 import { ViewerBar, WatchHeaders } from "./ViewerBar.tsx";
 import { getChosen, restoreChosen, setRefused } from "./viewerStore.ts";
 
@@ -153,4 +154,7 @@ function SignOut() {
 }
 
 const root = document.getElementById("root");
-if (root !== null) createRoot(root).render(<Page />);
+if (root !== null) {
+	watchRoles(root);
+	createRoot(root).render(<Page />);
+}
