@@ -103,6 +103,7 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 		return new Promise((resolve) => {
 			const end = (ok: boolean, result: T | null) => {
 				this.#running.delete(call);
+				if (this.#running.size === 0) this.#unwatch();
 				// Former tables of the set refer to it until old garbage is collected.
 				call.late = null;
 				if (CACHE_CHANNELS.cacheCall.hasSubscribers) {
@@ -141,12 +142,18 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 		});
 	}
 
-	/** Once for all calls: at the earliest end, and then again at the next, if calls still run. Most end long before. */
+	/** Once for all calls that run: at the earliest end, and then again at the next. */
 	#watch(until: number, now: number): void {
 		if (until >= this.#watchedUntil) return;
 		this.#watchedUntil = until;
 		this.#stopWatching();
 		this.#stopWatching = listening.after(until - now, () => this.#endLate());
+	}
+
+	/** While no call runs: the clock would wake the process every 10 ms. */
+	#unwatch(): void {
+		this.#stopWatching();
+		this.#watchedUntil = Number.POSITIVE_INFINITY;
 	}
 
 	#endLate(): void {
@@ -177,7 +184,6 @@ export class CacheConnection<C extends ClientConnection> implements Disposable {
 
 	[Symbol.dispose](): void {
 		this.#disposed = true;
-		if (this.#running.size === 0) this.#stopWatching();
 		this.#connection?.close();
 		this.#connection = undefined;
 	}
