@@ -49,7 +49,7 @@ function toPages(
 	call: CallOptions | undefined,
 ): MaybePromise<readonly (Page | CorkboardError)[]> {
 	const { store } = sources;
-	const { needed, size, fields } = page;
+	const { needed, size } = page;
 	const pages: (Page | CorkboardError | undefined)[] = [];
 	let readers: Map<number, ListReader> | null = null;
 	let start = 0;
@@ -82,7 +82,7 @@ function toPages(
 	return andThen(readMore(sources, unfinished, needed, call, 1), () => {
 		endPages(all, size);
 		for (const [at, reader] of started) {
-			pages[at] = reader.error ?? new ReaderPage(store, reader, fields);
+			pages[at] = reader.error ?? new ReaderPage(store, reader);
 		}
 		return pages as (Page | CorkboardError)[];
 	});

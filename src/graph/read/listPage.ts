@@ -3,7 +3,7 @@ import type { Mapping } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
 import type { Head } from "../store/head.ts";
 import type { ReadStore } from "../store/store.ts";
-import type { Node, Page, PageEdge, PageFields } from "../types.ts";
+import type { Node, Page, PageEdge } from "../types.ts";
 import type { ListReader } from "./listReader.ts";
 import type { EpochPosition } from "./scanLists.ts";
 
@@ -14,10 +14,9 @@ export interface FirstPage {
 	readonly size: number;
 	/** Objects to read: one more than the size to decide whether another page follows. */
 	readonly needed: number;
-	readonly fields: PageFields;
 }
 
-/** A page, whose edges and their cursors are made when they are asked for. */
+/** A page, whose edges and cursors are made when they are asked for: a client asks for one end mostly. */
 abstract class ListPage implements Page {
 	abstract readonly nodes: Nodes;
 	abstract readonly hasNextPage: boolean;
@@ -60,8 +59,6 @@ export class HeadPage extends ListPage {
 	readonly nodes: Nodes;
 	readonly hasNextPage: boolean;
 	readonly hasPreviousPage = false;
-	readonly startCursor: string | null;
-	readonly endCursor: string | null;
 	readonly totalCount: number;
 	readonly #store: ReadStore;
 	readonly #mapping: Mapping;
@@ -73,7 +70,7 @@ export class HeadPage extends ListPage {
 		head: Head,
 		/** With one more than the page has, if that decides whether another one follows. */
 		nodes: (Node | CorkboardError)[],
-		{ size, needed, fields }: FirstPage,
+		{ size, needed }: FirstPage,
 	) {
 		super();
 		this.#store = store;
@@ -83,9 +80,14 @@ export class HeadPage extends ListPage {
 		if (nodes.length > size) nodes.pop();
 		this.nodes = nodes;
 		this.totalCount = head.count;
-		const last = fields.cursors ? nodes.length - 1 : -1;
-		this.startCursor = last < 0 ? null : store.cursorOf(mapping, head, 0);
-		this.endCursor = last < 0 ? null : store.cursorOf(mapping, head, last);
+	}
+
+	get startCursor(): string | null {
+		return this.#boundary(0);
+	}
+
+	get endCursor(): string | null {
+		return this.#boundary(this.nodes.length - 1);
 	}
 
 	sequence(at: number): number {
@@ -96,6 +98,13 @@ export class HeadPage extends ListPage {
 		const end = this.nodes.length;
 		return this.#store.cursorOf(this.#mapping, this.#head, at, end);
 	}
+
+	/** The cursor of one edge alone. */
+	#boundary(at: number): string | null {
+		return this.nodes.length === 0
+			? null
+			: this.#store.cursorOf(this.#mapping, this.#head, at);
+	}
 }
 
 /** The page that a reader has read, once `endPages` has cut it. */
@@ -103,11 +112,12 @@ export class ReaderPage extends ListPage {
 	readonly nodes: Nodes;
 	readonly hasNextPage: boolean;
 	readonly hasPreviousPage: boolean;
-	readonly startCursor: string | null;
-	readonly endCursor: string | null;
 	readonly totalCount: number | null;
 	readonly #store: ReadStore;
 	readonly #list: string;
+	/** Null of a page without edges. */
+	readonly #start: EpochPosition | null;
+	readonly #end: EpochPosition | null;
 	/** Each with its own epoch: the list may have been renumbered since the first was read. */
 	readonly #positions: readonly EpochPosition[];
 	#cursors: readonly string[] | null = null;
@@ -115,7 +125,6 @@ export class ReaderPage extends ListPage {
 	constructor(
 		store: ReadStore,
 		{ key, backward, cutAt, count, ...reader }: ListReader,
-		fields: PageFields,
 	) {
 		super();
 		this.#store = store;
@@ -124,16 +133,21 @@ export class ReaderPage extends ListPage {
 		this.#positions = visible.map(({ edge }) => edge);
 		this.nodes = visible.map(({ node }) => node);
 		this.totalCount = count;
-		const [start, end] = [this.#positions[0], this.#positions.at(-1)];
-		const cursor = (position: EpochPosition | undefined) =>
-			fields.cursors && position !== undefined
-				? store.cursors.encode(this.#list, position)
-				: null;
-		this.startCursor = cursor(backward ? (cutAt ?? start) : start);
-		this.endCursor = cursor(backward ? end : (cutAt ?? end));
+		const start = this.#positions[0] ?? null;
+		const end = this.#positions.at(-1) ?? null;
+		this.#start = backward ? (cutAt ?? start) : start;
+		this.#end = backward ? end : (cutAt ?? end);
 		const { hasMore, hasPreceding } = reader;
 		this.hasNextPage = backward ? hasPreceding : hasMore;
 		this.hasPreviousPage = backward ? hasMore : hasPreceding;
+	}
+
+	get startCursor(): string | null {
+		return this.#encode(this.#start);
+	}
+
+	get endCursor(): string | null {
+		return this.#encode(this.#end);
 	}
 
 	sequence(at: number): number {
@@ -146,18 +160,28 @@ export class ReaderPage extends ListPage {
 		this.#cursors ??= cursors.encodeAll(this.#list, this.#positions);
 		return this.#cursors[at] as string;
 	}
+
+	#encode(position: EpochPosition | null): string | null {
+		return position === null
+			? null
+			: this.#store.cursors.encode(this.#list, position);
+	}
 }
 
 /** A page at the end of a list which may go on, though nothing follows now. */
 export class OpenPage implements Page {
 	readonly hasNextPage = true;
-	readonly endCursor: string | null;
 	readonly #page: Page;
+	readonly #after: string | null;
 
 	/** `after`: where an empty page began, so that the next one begins there too. */
 	constructor(page: Page, after: string | null) {
 		this.#page = page;
-		this.endCursor = page.endCursor ?? after;
+		this.#after = after;
+	}
+
+	get endCursor(): string | null {
+		return this.#page.endCursor ?? this.#after;
 	}
 
 	get edges(): readonly PageEdge[] {

@@ -49,7 +49,7 @@ export function readPages(
 		page.before === undefined &&
 		readsHead
 	) {
-		const first = { size, needed, fields };
+		const first = { size, needed };
 		const lists = froms.map((from) => ({ mapping, from }));
 		return andThen(store.readHeads(lists, needed, call), (heads) =>
 			firstPages(sources, mapping, heads, first, call),
@@ -81,7 +81,7 @@ export function readPages(
 		readers.map((reader) =>
 			reader instanceof CorkboardError
 				? reader
-				: (reader.error ?? new ReaderPage(store, reader, fields)),
+				: (reader.error ?? new ReaderPage(store, reader)),
 		),
 	);
 }
