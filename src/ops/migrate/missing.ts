@@ -20,18 +20,19 @@ const FEW = 100;
 /** The share of what was migrated that may be gone at once. */
 const MOST = 0.1;
 
-/** What the rows of a table say about edges. */
-export interface SeenEdges {
-	/** The edges that a row makes. */
+/** What all rows of a table say, by the keys of their objects or edges. */
+export interface SeenRows {
+	/** What a row makes. */
 	readonly made: Set<string>;
-	/** The edges whose row, or one of whose rows, is marked as deleted. */
+	/** What a row is there for that is marked as deleted. Of an edge another row may make it. */
 	readonly deleted: Set<string>;
 }
 
 /**
  * Lines that delete what was migrated, and is gone in the old database: objects
- * whose row is not there, and edges that a full pass did not see. Refuses to
- * delete much of a graph: then the mapping or the source is a wrong one.
+ * whose row is not there, and edges that a full pass did not see. Null if it is
+ * interrupted. Refuses to delete much of a graph: then the mapping or the source is
+ * a wrong one.
  *
  * Keeps the keys of all objects and edges of the old database in memory.
  */
@@ -43,15 +44,18 @@ export async function findMissing(
 		seen,
 		isRead,
 		deleteMany,
+		signal,
 	}: {
 		readonly plans: readonly TablePlan[];
 		readonly source: Source;
-		readonly seen: ReadonlyMap<TablePlan, SeenEdges>;
+		/** Of the tables that were read to the end: the others are asked. */
+		readonly seen: ReadonlyMap<TablePlan, SeenRows>;
 		/** Whether rows are looked for that are gone. */
 		readonly isRead: (plan: TablePlan) => boolean;
 		readonly deleteMany: boolean;
+		readonly signal?: AbortSignal | undefined;
 	},
-): Promise<readonly MissingLine[]> {
+): Promise<readonly MissingLine[] | null> {
 	const missing: MissingLine[] = [];
 	const keysById = new Map<Id, string>();
 	const objects = plans.filter(({ kind }) => kind === "object");
@@ -65,11 +69,14 @@ export async function findMissing(
 				if (plan === undefined) continue;
 				keysById.set(id, key);
 				if (!isRead(plan) || readToken(token).rev === DELETED) continue;
+				const own = seen.get(plan);
+				if (own?.made.has(key) || own?.deleted.has(key)) continue;
 				const some = keys.get(plan) ?? [];
 				keys.set(plan, some);
 				some.push(key);
 			}
 			for (const [plan, some] of keys) {
+				if (signal?.aborted) return null;
 				const there = await keysThere(plan, source, some);
 				for (const key of some) {
 					if (there.has(key)) continue;
@@ -84,8 +91,9 @@ export async function findMissing(
 	let marked = 0;
 	for (const plan of plans) {
 		if (plan.mapping === null || !isRead(plan)) continue;
-		const known = seen.get(plan) ?? (await edgesThere(plan, source));
+		const known = seen.get(plan) ?? (await edgesThere(plan, source, signal));
 		for await (const { from, to } of presentEdges(store, plan.mapping)) {
+			if (signal?.aborted) return null;
 			const [fromKey, toKey] = [keysById.get(from), keysById.get(to)];
 			// An object that was created here.
 			if (fromKey === undefined || toKey === undefined) continue;
@@ -121,18 +129,23 @@ async function keysThere(
 	return new Set(rows.flatMap((row) => plan.lineOf(row)?.key ?? []));
 }
 
-async function edgesThere(plan: TablePlan, source: Source): Promise<SeenEdges> {
-	const seen: SeenEdges = { made: new Set(), deleted: new Set() };
+async function edgesThere(
+	plan: TablePlan,
+	source: Source,
+	signal: AbortSignal | undefined,
+): Promise<SeenRows> {
+	const seen: SeenRows = { made: new Set(), deleted: new Set() };
 	for await (const page of source.scan(plan, {})) {
+		if (signal?.aborted) break;
 		for (const { row } of page) {
 			const line = plan.lineOf(row);
-			if (line !== null) seeEdge(seen, line);
+			if (line !== null) see(seen, line);
 		}
 	}
 	return seen;
 }
 
-export function seeEdge(seen: SeenEdges, { key, isDeleted }: RowLine): void {
+export function see(seen: SeenRows, { key, isDeleted }: RowLine): void {
 	(isDeleted ? seen.deleted : seen.made).add(key);
 }
 

@@ -1,12 +1,12 @@
 import type { Pace } from "../../util/pace.ts";
 import { currentEdges, edgeOfRow, type RowEdge } from "./edgeRows.ts";
-import { type SeenEdges, seeEdge } from "./missing.ts";
+import { type SeenRows, see } from "./missing.ts";
 import type { RowLine, TablePlan } from "./plan.ts";
 import type { Cursor, Source, SourceRow } from "./sources/source.ts";
 import type { MigrationState } from "./state.ts";
 
-/** What the old database says of edges, where this run has read all of them. */
-export type SeenByPlan = Map<TablePlan, SeenEdges>;
+/** What the old database says of the tables that this run reads from their first row to their last. */
+export type SeenByPlan = Map<TablePlan, SeenRows>;
 
 /** How much earlier a pass with `isSince` begins than the last change that the pass before could see: rows appear in the order of their commits, not of their times. */
 const OVERLAP_MS = 10 * 60_000;
@@ -35,8 +35,8 @@ export async function* readTables(reading: Reading): AsyncGenerator<ReadRow> {
 	const from = plans.findIndex(({ name }) => name === position?.table);
 	for (const plan of plans.slice(Math.max(0, from))) {
 		const after = plan.name === position?.table ? position.after : undefined;
-		const edges: SeenEdges = { made: new Set(), deleted: new Set() };
-		if (plan.kind === "edge" && after === undefined) seen.set(plan, edges);
+		const own: SeenRows = { made: new Set(), deleted: new Set() };
+		if (kind === "full" && after === undefined) seen.set(plan, own);
 		const mark = plan.changed === null ? undefined : state.marks[plan.name];
 		const since =
 			kind === "since" && plan.changed !== null && mark !== undefined
@@ -53,10 +53,10 @@ export async function* readTables(reading: Reading): AsyncGenerator<ReadRow> {
 					? linesOf(plan, page)
 					: await currentLines(plan, source, page);
 			for (const { one, cursor } of read) {
-				if (plan.kind === "edge" && kind === "full") {
-					seeEdge(edges, one);
+				if (kind === "full") {
+					see(own, one);
 					// Another row may make the same edge: what no row makes is deleted at the end.
-					if (one.isDeleted) continue;
+					if (plan.kind === "edge" && one.isDeleted) continue;
 				}
 				yield { one, cursor, plan };
 			}

@@ -123,7 +123,9 @@ export async function runPass(
 		seen,
 		isRead,
 		deleteMany: options.deleteMany,
+		signal: options.writing.signal,
 	});
+	if (missing === null) return ledger.save(false);
 	if (missing.length > 0) {
 		ledger.startOver();
 		const removed = await importing(textsOf(missing, ledger), {
