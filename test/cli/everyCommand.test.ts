@@ -6,6 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import { HELP_COLUMNS, synopsis, type Usage } from "../../src/cli/arguments.ts";
 import { loadCommands } from "../../src/cli/main.ts";
+import { printPosition } from "../../src/fleet/changes/position.ts";
 import { bucketOf } from "../../src/queue/bucket.ts";
 import { formatJobId, newClaim, newLocalId } from "../../src/queue/jobId.ts";
 import { openSqliteJobStore } from "../../src/queue/sqlite/sqliteJobStore.ts";
@@ -84,6 +85,19 @@ const TOPOLOGY = file(
 /** Another one, which commands change. */
 const STORED = file("stored.json", readFileSync(TOPOLOGY, "utf8"));
 
+const CHANGES = join(folder.path, "changes");
+mkdirSync(CHANGES);
+file(
+	"changes/position.json",
+	JSON.stringify({
+		position: printPosition({
+			gtids: "3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5",
+			owners: {},
+		}),
+		file: 0,
+		bytes: 0,
+	}),
+);
 const SDL = file(
 	"old.graphql",
 	"type Query { pin: Pin } type Pin { id: ID link: String }",
@@ -171,6 +185,7 @@ const WITH_JSON: Readonly<Record<string, readonly string[]>> = {
 	"accounts audit": [],
 	"changes enable": [],
 	"changes disable": ["--yes"],
+	"changes forget": [CHANGES, "--yes"],
 	"schema print": [],
 	"schema lock": [],
 	"schema types": ["--check"],
@@ -229,7 +244,7 @@ const ASKING: readonly string[] = [
 	...["replicas add", "replicas remove"],
 	...["shards move", "moves reverse", "moves complete", "moves cancel"],
 	...["jobs delete", "queues delete", "accounts erase", "objects rewrite"],
-	"changes disable",
+	...["changes disable", "changes forget"],
 ];
 
 /** They stop writes, or cannot be undone, and do not ask. */
@@ -284,6 +299,7 @@ const WITHOUT_DRY_RUN: Readonly<Record<string, string>> = {
 	"accounts close": "accounts reopen undoes it",
 	"accounts reopen": "accounts close undoes it",
 	"changes enable": "changes disable undoes it",
+	"changes forget": "it deletes only what was erased",
 	"changes disable": "it asks, and no row of the graph changes",
 	"queues create":
 		"queues delete undoes it, and a queue that is there stays as it is",

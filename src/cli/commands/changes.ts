@@ -18,6 +18,7 @@ import { type Position, parsePosition } from "../../fleet/changes/position.ts";
 import { readSelection } from "../../fleet/changes/selection.ts";
 import type { ChangeSink } from "../../fleet/changes/sinks/changeSink.ts";
 import { openFileSink } from "../../fleet/changes/sinks/fileSink.ts";
+import { forgetErased } from "../../fleet/changes/sinks/forgetErased.ts";
 import { openLineSink } from "../../fleet/changes/sinks/lineSink.ts";
 import { openRedisStreamSink } from "../../fleet/changes/sinks/redisStreamSink.ts";
 import { openWebhookSink } from "../../fleet/changes/sinks/webhookSink.ts";
@@ -38,7 +39,7 @@ import { formatNumber } from "../../util/format.ts";
 import { isDecodable } from "../../util/isDecodable.ts";
 import { readTextFile, whyUnread } from "../../util/textFile.ts";
 import { UsageError } from "../arguments.ts";
-import { command, flag, option, YES } from "../command.ts";
+import { argument, command, flag, option, YES } from "../command.ts";
 import type { CommandContext } from "../commandContext.ts";
 import { isConfirmed } from "../fleetCommand.ts";
 import { integer, type Kind } from "../values.ts";
@@ -238,6 +239,28 @@ const disable = command({
 		return {
 			value: { files },
 			lines: [`${formatNumber(files)} files keep no log any more`],
+		};
+	},
+});
+
+const forget = command({
+	summary:
+		"Deletes what changes follow wrote into a folder of objects that were erased since.",
+	arguments: { folder: argument("FOLDER") },
+	options: { yes: YES },
+	details:
+		"All lines of these objects go, but the one whose op is erase. Run accounts erase and then changes follow before, so that the folder has these lines, and end changes follow. Whoever reads the files by the place in them has to read them anew.",
+	exitCodes: { 1: "not confirmed, or an error" },
+	async run({ folder, yes }, context) {
+		const question = `This deletes lines from the files in ${folder}: those of objects that were erased.`;
+		if (!(await isConfirmed(context, { yes }, question))) return 1;
+		const forgotten = await forgetErased(folder);
+		const { lines, objects, files } = forgotten;
+		return {
+			value: forgotten,
+			lines: [
+				`${formatNumber(lines)} lines of ${formatNumber(objects)} erased objects are deleted, in ${formatNumber(files)} files`,
+			],
 		};
 	},
 });
@@ -450,4 +473,4 @@ async function requireWritable(file: string): Promise<void> {
 	await rm(`${file}.try`, { force: true });
 }
 
-export const verbs = { follow, enable, disable };
+export const verbs = { follow, enable, disable, forget };

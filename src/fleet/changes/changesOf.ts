@@ -1,6 +1,7 @@
 import { isActive } from "../../graph/read/visibilityPolicy.ts";
 import { type Id, packId, parseStoredId, typeOf } from "../../id/ids.ts";
 import type { Mapping, Model, ObjectType } from "../../model/types.ts";
+import { isErased } from "../../ops/personal/eraseUser.ts";
 import type {
 	BinlogTable,
 	BinlogTransaction,
@@ -70,7 +71,9 @@ export function changesOf(
 		if ("number" in of) {
 			const change = objectChange(row, of, selection);
 			if (change === null) continue;
-			merge(draft(of.name, change.id, shard), change);
+			const object = draft(of.name, change.id, shard);
+			if (change.op === "erase") object.op = "erase";
+			else merge(object, change);
 		} else {
 			const change = edgeChange(row, of);
 			if (change === null) continue;
@@ -100,7 +103,9 @@ export function copiedShards({
 	return shards;
 }
 
-type ObjectChange = Required<Pick<Change, "id" | "op" | "before" | "after">>;
+type ObjectChange =
+	| Required<Pick<Change, "id" | "op" | "before" | "after">>
+	| { readonly id: Id; readonly op: "erase" };
 
 function objectChange(
 	{ table, before, after }: RowChange<ChangedTable>,
@@ -109,15 +114,17 @@ function objectChange(
 ): ObjectChange | null {
 	const local = Number(cellOf(table, (after ?? before) as Cells, "local_id"));
 	const id = packId({ shard: table.shard, type: type.number, local });
-	const content = (cells: Cells | null) => {
-		const data = cells && parseJsonObject(cellOf(table, cells, "data"));
-		return data && isActive({ data }) ? data : null;
-	};
-	const old = content(before);
-	const next = content(after);
-	if (old === null && next === null) return null;
 	const selected = fields.get(type.name);
 	if (selected === undefined) return null;
+	const parsed = (cells: Cells | null) =>
+		cells && parseJsonObject(cellOf(table, cells, "data"));
+	const [was, is] = [parsed(before), parsed(after)];
+	const old = was && isActive({ data: was }) ? was : null;
+	const next = is && isActive({ data: is }) ? is : null;
+	if (old === null && next === null) {
+		const isErasure = was && is && !isErased(was) && isErased(is);
+		return isErasure ? { id, op: "erase" } : null;
+	}
 	return {
 		id,
 		op: old === null ? "create" : next === null ? "delete" : "update",
@@ -127,7 +134,10 @@ function objectChange(
 }
 
 /** A transaction may write a row twice. */
-function merge(draft: Draft, change: ObjectChange): void {
+function merge(
+	draft: Draft,
+	change: Exclude<ObjectChange, { readonly op: "erase" }>,
+): void {
 	const isFirst = draft.op === "edges";
 	draft.before = isFirst ? change.before : (draft.before ?? null);
 	draft.after = change.after;

@@ -57,13 +57,12 @@ export async function overwriteErased(
 	}
 }
 
-function withoutContent(data: string): string {
-	const content = parseJsonObject(data);
+/** What is erased already stays as it is: a follower sees by the difference that it was erased. */
+function withoutContent(text: string): string {
+	const data = parseJsonObject(text);
 	// Damaged, so for nobody.
-	if (content === null) return JSON.stringify({ active: false });
-	return JSON.stringify(
-		Object.fromEntries(
-			Object.entries(content).filter(([key]) => KEPT.includes(key)),
-		),
-	);
+	if (data === null) return JSON.stringify({ active: false, erased: true });
+	if (isErased(data)) return text;
+	const kept = Object.entries(data).filter(([key]) => KEPT.includes(key));
+	return JSON.stringify({ ...Object.fromEntries(kept), erased: true });
 }

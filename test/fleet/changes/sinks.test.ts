@@ -15,6 +15,7 @@ import type { Change } from "../../../src/fleet/changes/changeTypes.ts";
 import type { Position } from "../../../src/fleet/changes/position.ts";
 import { readSelection } from "../../../src/fleet/changes/selection.ts";
 import { openFileSink } from "../../../src/fleet/changes/sinks/fileSink.ts";
+import { forgetErased } from "../../../src/fleet/changes/sinks/forgetErased.ts";
 import { openLineSink } from "../../../src/fleet/changes/sinks/lineSink.ts";
 import { openRedisStreamSink } from "../../../src/fleet/changes/sinks/redisStreamSink.ts";
 import { openWebhookSink } from "../../../src/fleet/changes/sinks/webhookSink.ts";
@@ -114,6 +115,52 @@ describe("a folder of changes", () => {
 		await assert.rejects(openFileSink(join(folder, "no/such")), {
 			code: "UNAVAILABLE",
 		});
+	});
+});
+
+it("a folder of changes loses all lines of what was erased, and goes on behind them", async () => {
+	const folder = path("erased");
+	const open = () => openFileSink(folder, { fullBytes: 400 });
+	const erase: Change = {
+		type: "Pin",
+		id: "2" as Id,
+		op: "erase",
+		shard: 0,
+		at: "2026-11-28T00:00:00.000Z",
+		position: `${UUID}:9`,
+	};
+	{
+		await using sink = await open();
+		for (const n of [1, 2, 3, 4, 5, 6, 7, 8]) {
+			const one = { ...change(n), id: String(1 + (n % 4)) as Id };
+			await sink.take([one], () => position(n));
+		}
+		await sink.take([erase], () => position(9));
+		await assert.rejects(forgetErased(folder), { code: "IN_USE" });
+	}
+	const files = () =>
+		readdirSync(folder).filter((name) => name.startsWith("changes-"));
+	// What a run that was killed left behind.
+	const last = files().toSorted().at(-1) as string;
+	appendFileSync(join(folder, last), '{"op":"cre');
+	writeFileSync(join(folder, `${last}.0a.temporary`), "Pin 1");
+	assert.deepEqual(await forgetErased(folder), {
+		objects: 1,
+		lines: 2,
+		files: 2,
+	});
+	await using sink = await open();
+	assert.deepEqual(sink.begun, position(9));
+	await sink.take([change(10)], () => position(10));
+	const text = files()
+		.toSorted()
+		.map((name) => readFileSync(join(folder, name), "utf8"))
+		.join("");
+	assert.doesNotMatch(text, /Pin [15]"/);
+	assert.deepEqual(idsIn(text).map(Number), [3, 4, 1, 3, 4, 1, 2, 10]);
+	await assert.rejects(forgetErased(folders.path), {
+		code: "BAD_DATA",
+		message: /is no folder that changes follow wrote/,
 	});
 });
 

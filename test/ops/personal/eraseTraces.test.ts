@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { Redis } from "ioredis";
@@ -214,6 +214,16 @@ async function memcachedEntries() {
 
 describe("after an erasure on real servers", () => {
 	it("nothing that the person wrote is left in tables, queues, pools, caches and answers", async () => {
+		const changes = join(stack.use(temporaryFolder()).path, "changes");
+		const changed = async (...args: readonly string[]) => {
+			const { code, err } = await runHere(["changes", ...args], { env });
+			assert.equal(code, 0, err);
+			return readdirSync(changes)
+				.map((name) => readFileSync(join(changes, name), "utf8"))
+				.join("");
+		};
+		const catchUp = ["follow", "--until-now", "--to", `file:${changes}`];
+		await changed(...catchUp);
 		const ada = await person(
 			`username: "planted_ada", name: "Planted Ada", email: "ada@planted.example", bio: "planted bio", idempotencyKey: "planted-key"`,
 		);
@@ -299,6 +309,7 @@ describe("after an erasure on real servers", () => {
 		);
 		assert.ok((await redisEntries()).some(({ text }) => PLANTED.test(text)));
 
+		assert.match(await changed(...catchUp), PLANTED);
 		const erased = await runHere(
 			["accounts", "erase", ada.id, "--now", "--yes", "--json"],
 			{ env },
@@ -308,6 +319,10 @@ describe("after an erasure on real servers", () => {
 		assert.equal(report.objects, ids.length + 1, "and a report");
 		assert.deepEqual(report.references, []);
 
+		await changed(...catchUp);
+		const left = await changed("forget", changes, "--yes");
+		assert.match(left, /Own loaf/);
+		assert.doesNotMatch(left, PLANTED);
 		const traces: string[] = [];
 		const note = (place: string, what: unknown) =>
 			traces.push(`${place}: ${JSON.stringify(what)}`);

@@ -7,7 +7,7 @@ import type { Position } from "../position.ts";
 import type { ChangeSink } from "./changeSink.ts";
 import { openPositionFile } from "./positionFile.ts";
 
-const POSITION = "position.json";
+export const POSITION = "position.json";
 /** A file takes no more lines once it has so many bytes. */
 const FULL_BYTES = 64 * 2 ** 20;
 
@@ -29,7 +29,7 @@ export async function openFileSink(
 	const list = () => translated(folder, () => readdir(folder));
 	const found = await list();
 	const others = found.filter(
-		(name) => !name.startsWith(POSITION) && !isOurs(name, -1),
+		(name) => !name.startsWith(POSITION) && !isChangesFile(name),
 	);
 	if (!found.includes(POSITION) && others.length > 0) {
 		throw new CorkboardError(
@@ -46,7 +46,8 @@ export async function openFileSink(
 	await translated(folder, async () => {
 		// Without a position nothing of an earlier run counts.
 		for (const name of files) {
-			if (isOurs(name, kept === null ? -1 : nth)) await rm(join(folder, name));
+			if (isBehind(name, kept === null ? -1 : nth))
+				await rm(join(folder, name));
 		}
 		if (kept !== null && files.includes(nameOf(nth))) {
 			await truncate(join(folder, nameOf(nth)), bytes);
@@ -88,13 +89,17 @@ function nameOf(nth: number): string {
 	return `changes-${String(nth).padStart(6, "0")}.ndjson`;
 }
 
+export function isChangesFile(name: string): boolean {
+	return isBehind(name, -1);
+}
+
 /** Whether it is a file of changes behind the `nth`. */
-function isOurs(name: string, nth: number): boolean {
+function isBehind(name: string, nth: number): boolean {
 	const [, digits] = /^changes-(\d{6,})\.ndjson$/.exec(name) ?? [];
 	return digits !== undefined && Number(digits) > nth;
 }
 
-async function translated<T>(
+export async function translated<T>(
 	folder: string,
 	body: () => Promise<T>,
 ): Promise<T> {
