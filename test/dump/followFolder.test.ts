@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
@@ -214,5 +214,28 @@ describe("changes follow of an embedded folder", () => {
 		// Whoever opens the folder to write adds what is missing.
 		await storage.admin.createTables();
 		await folder.run(...FOLLOW, "--until-now");
+	});
+
+	test("ends with an error when an older copy is put in place of a file that it reads", async () => {
+		using folder = await world();
+		await folder.run("changes", "enable");
+		cpSync(folder.path("data"), folder.path("older"), { recursive: true });
+		const position = ["--position-file", folder.path("position.json")];
+		await using program = startProgram([...FOLLOW, ...position], {
+			env: folder.env,
+		});
+		await until(
+			"a first position",
+			() => folder.kept("position.json") !== null,
+		);
+		rmSync(folder.path("data"), { recursive: true });
+		cpSync(folder.path("older"), folder.path("data"), { recursive: true });
+		{
+			await using storage = await folder.open();
+			await create(storage, 0, "Pin", { title: "Loaf" });
+		}
+		const { code, err } = await program.ended;
+		assert.notEqual(code, 0);
+		assert.match(err, /another file was put in its place/);
 	});
 });

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../errors.ts";
 import type { Model } from "../../model/types.ts";
@@ -54,6 +55,8 @@ interface Followed {
 	readonly shard: number;
 	readonly file: ShardFile;
 	readonly id: string;
+	/** By which the disk knows the file, whatever its name; null where it is gone. */
+	readonly inode: string | null;
 	given: number;
 	/** When it was last known to have nothing that was not given out. Milliseconds since 1970. */
 	givenUpTo: number;
@@ -142,13 +145,16 @@ export class FolderFollower {
 				);
 			}
 			requireReach(file, state, at);
-			return { shard, file, id, given: at, givenUpTo: Date.now() };
+			const inode = inodeOf(file);
+			return { shard, file, id, inode, given: at, givenUpTo: Date.now() };
 		});
 	}
 
 	/** Whether the logs are still those that were begun with. */
 	#check(): void {
-		for (const { file, id, given } of this.#followed) {
+		for (const { file, id, inode, given } of this.#followed) {
+			// What was opened is still read, and nobody writes it any more.
+			if (inodeOf(file) !== inode) throw refused(file, REPLACED);
 			const state = requireLog(file, this.#options.model);
 			if (state.id !== id) throw refused(file, "it was begun anew");
 			requireReach(file, state, given);
@@ -272,6 +278,17 @@ function readable<T>(body: () => T): T {
 
 const TOO_LATE =
 	"it does not reach back far enough: its oldest rows were deleted before they were given out. Raise --keep of changes enable";
+
+const REPLACED =
+	"another file was put in its place, or it was deleted, while it was followed";
+
+function inodeOf({ location }: ShardFile): string | null {
+	const found = statSync(location.path, {
+		bigint: true,
+		throwIfNoEntry: false,
+	});
+	return found === undefined ? null : `${found.dev}:${found.ino}`;
+}
 
 function requireLog(file: ShardFile, model: Model) {
 	const state = logState(file.reader);
