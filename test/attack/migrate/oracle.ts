@@ -30,7 +30,7 @@ const SHOWN = 20;
 
 /** Holds the new side against the rows of the old one. Rows that were refused count as they are, if the reason is true. */
 export async function judge(
-	old: OldApplication,
+	old: Pick<OldApplication, "rows">,
 	env: Environment,
 	bad: readonly BadRow[],
 	isPlanted: (bad: BadRow) => boolean,
@@ -103,7 +103,7 @@ function isTrue({ key, reason }: BadRow, there: Facts, here: Facts): boolean {
 	return /from and to must differ/.test(reason) && from === to;
 }
 
-async function factsOf(old: OldApplication): Promise<Facts> {
+async function factsOf(old: Pick<OldApplication, "rows">): Promise<Facts> {
 	const objects: Facts["objects"] = new Map();
 	const edges = new Map<string, number[]>();
 	for (const row of await old.rows("users")) {
