@@ -246,7 +246,7 @@ function offsets(zone: string): (time: number) => number {
 	} catch {
 		throw new MappingError(`There is no time zone ${zone}.`);
 	}
-	return (time) => {
+	const offsetAt = (time: number) => {
 		const parts = Object.fromEntries(
 			format
 				.formatToParts(time)
@@ -262,5 +262,17 @@ function offsets(zone: string): (time: number) => number {
 		} = parts;
 		const shown = Date.UTC(year, month - 1, day, hour, minute, second);
 		return shown - Math.floor(time / 1_000) * 1_000;
+	};
+	/** Null for a day in which clocks change: they do that once a day at most. */
+	const offsetOfDay = new Map<number, number | null>();
+	return (time) => {
+		const day = Math.floor(time / DAY_MS);
+		let offset = offsetOfDay.get(day);
+		if (offset === undefined) {
+			const start = offsetAt(day * DAY_MS);
+			offset = start === offsetAt((day + 1) * DAY_MS) ? start : null;
+			offsetOfDay.set(day, offset);
+		}
+		return offset ?? offsetAt(time);
 	};
 }
