@@ -266,7 +266,9 @@ async function attackRunners(
 		// One that has lost a server for too long may end by itself, with a sentence.
 		const isExpected =
 			dying !== null &&
-			/does not answer|Trying again|unavailable|UNAVAILABLE/i.test(err);
+			/does not answer|Trying again|unavailable|ECONNREFUSED|ECONNRESET/i.test(
+				err,
+			);
 		if ((code !== null || /corkboard: /.test(err)) && !isExpected) {
 			findings.push(`a runner said: ${code} ${err.slice(0, 1_000)}`);
 		}

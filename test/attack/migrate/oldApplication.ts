@@ -229,7 +229,7 @@ async function open(dialect: Dialect): Promise<OldApplication> {
 		switch (Math.floor(random.fraction() * 14)) {
 			case 0:
 				last.users++;
-				return [user(`w${n}`)];
+				return [user(`written_${n}`)];
 			case 1:
 				// The clock of a server that jumps: a time that is older than what was there.
 				return [
@@ -283,7 +283,7 @@ async function open(dialect: Dialect): Promise<OldApplication> {
 				last.pins++;
 				return [
 					"BEGIN",
-					user(`t${n}`),
+					user(`together_${n}`),
 					pin(),
 					like("Pin"),
 					n % 3 === 0 ? "ROLLBACK" : "COMMIT",
