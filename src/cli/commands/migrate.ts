@@ -181,7 +181,7 @@ function describe(
 			...columns(
 				tables.map(({ name, table, rows }) => [
 					name,
-					`${table}, ${rows === null ? "" : `about ${formatNumber(rows)} rows`}`,
+					rows === null ? table : `${table}, about ${formatNumber(rows)} rows`,
 				]),
 			),
 			...(position === null ? [] : [`It would go on in ${position.table}.`]),

@@ -176,7 +176,8 @@ export function createLineReader(
 			key,
 			data,
 			references,
-			cleared,
+			// A field that is required has its default instead.
+			cleared: cleared.filter((key) => !(key in data)),
 			rev,
 			isDeleted,
 			at,

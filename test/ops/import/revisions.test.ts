@@ -48,6 +48,20 @@ describe("lines with a rev", () => {
 		await assertSound(graph);
 	});
 
+	it("give a required field its default when its text is blank, also in a change", async () => {
+		await using graph = await openEmbedded();
+		const named = (rev: string, bio: string) =>
+			adaWith(rev, { name: "  ", bio });
+		await importAll(graph, [named("1", "first")]);
+		assert.deepEqual(await counts(graph, [named("2", "second")]), {
+			...NOTHING,
+			changed: 1,
+		});
+		const { name, username, bio } = await contentOf(graph, "u:ada");
+		assert.deepEqual([name, bio], [username, "second"]);
+		await assertSound(graph);
+	});
+
 	it("leave alone what was changed here since", async () => {
 		await using graph = await openEmbedded();
 		await importAll(graph, [adaWith("1", { bio: "first" })]);

@@ -41,8 +41,16 @@ export function postgresDriver(given: string, database: string): SqlDriver {
 		});
 		client.on("error", () => {});
 		await client.connect();
-		const query = async (text: string, values: readonly unknown[] = []) =>
-			(await client.query<Row>({ text, values: [...values] })).rows;
+		/** Statements run one after the other: `pg` will refuse a second one at a time. */
+		let last: Promise<unknown> = Promise.resolve();
+		const query = (text: string, values: readonly unknown[] = []) => {
+			const next = last.then(
+				async () =>
+					(await client.query<Row>({ text, values: [...values] })).rows,
+			);
+			last = next.catch(() => {});
+			return next;
+		};
 		await query("SET default_transaction_read_only = on");
 		await query("SET TIME ZONE 'UTC'");
 		await query("SET datestyle = 'ISO'");
@@ -73,7 +81,7 @@ export function postgresDriver(given: string, database: string): SqlDriver {
 			ORDER BY c.relname, a.attnum`,
 		rank: (_, value) => value,
 		estimateQuery: (table) => ({
-			text: "SELECT reltuples::bigint AS estimate FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND relname = $1",
+			text: "SELECT reltuples::bigint AS estimate FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND relname = $1 AND relkind <> 'v'",
 			values: [table],
 		}),
 		connect: () => connect(),

@@ -67,7 +67,8 @@ export async function openSqlSource(
 	shownUrl: string,
 	pauses: readonly number[] = RECONNECT_MS,
 ): Promise<Source> {
-	let connection: SqlConnection | null = null;
+	let connection: Promise<SqlConnection> | null = null;
+	let isClosed = false;
 	const fail = (error: unknown): CorkboardError => {
 		const advice = driver.adviceOn(error);
 		return new CorkboardError(
@@ -78,14 +79,20 @@ export async function openSqlSource(
 	};
 	async function run(statement: Statement): Promise<readonly Row[]> {
 		for (let tries = 0; ; tries++) {
+			// A question about the lag may outlive its pass: it must not open a connection that nobody closes.
+			if (isClosed) throw fail(new Error("It was closed."));
+			connection ??= driver.connect();
+			const used = connection;
 			try {
-				connection ??= await driver.connect();
-				return await connection.query(statement);
+				return await (await used).query(statement);
 			} catch (error) {
 				const pause = pauses[tries];
-				if (!driver.isLost(error) || pause === undefined) throw fail(error);
-				await connection?.close().catch(() => {});
-				connection = null;
+				if (!driver.isLost(error) || pause === undefined || isClosed) {
+					throw fail(error);
+				}
+				// Another statement may have opened the next one already.
+				if (connection === used) connection = null;
+				await close(used);
 				await sleep(pause);
 			}
 		}
@@ -93,7 +100,8 @@ export async function openSqlSource(
 	const tables = new Map<string, Column[]>();
 	// The first connection is not tried again: a wrong URL is to be seen at once.
 	try {
-		connection = await driver.connect();
+		connection = driver.connect();
+		await connection;
 	} catch (error) {
 		throw fail(error);
 	}
@@ -126,7 +134,8 @@ export async function openSqlSource(
 		tables,
 		async estimate({ table }) {
 			const [row] = await run(driver.estimateQuery(table));
-			return row === undefined ? null : Math.max(0, Number(row.estimate));
+			const estimate = Number(row?.estimate ?? -1);
+			return estimate < 0 ? null : estimate;
 		},
 		async *scan(table, { after, since, limit = Number.POSITIVE_INFINITY }) {
 			let from = after;
@@ -190,9 +199,15 @@ export async function openSqlSource(
 				: String(row.greatest);
 		},
 		async [Symbol.asyncDispose]() {
-			await connection?.close().catch(() => {});
+			isClosed = true;
+			if (connection !== null) await close(connection);
 		},
 	};
+}
+
+/** Closes a connection, also one that is only being opened. */
+async function close(connection: Promise<SqlConnection>): Promise<void> {
+	await connection.then((one) => one.close()).catch(() => {});
 }
 
 function cursorOf({ table, key }: SourceTable, row: Row) {
