@@ -142,6 +142,10 @@ async function findReturning(
 			current.set(id, data);
 		}
 	}
+	const [whole] = objects;
+	if (whole !== undefined) {
+		requireSame(store, whole, current.get(whole.id) ?? null);
+	}
 	const now = new Map<Id, Edge[]>();
 	for (const some of chunked(derived, TOGETHER)) {
 		for (const edge of await readDecisive(store.storage, "edges", some)) {
@@ -169,7 +173,6 @@ async function findReturning(
 			},
 		];
 	});
-	const [whole] = objects;
 	// What was deleted of a whole that lives was deleted by somebody.
 	const since =
 		gone.find(({ id }) => id === whole?.id)?.deletedAt ??
@@ -184,6 +187,24 @@ async function findReturning(
 		living: objects.length - gone.length,
 		stays,
 	};
+}
+
+/** Two graphs give the same ids. Throws CONFLICT if the object here was not created when the dumped one was. */
+function requireSame(
+	{ domain }: Store,
+	{ id, type, data }: DumpedObject,
+	current: JsonObject | null,
+): void {
+	const key = type.stored.find(
+		({ field }) => field === domain.createdAtField,
+	)?.key;
+	if (key === undefined || current === null) return;
+	const [there, here] = [data[key] ?? null, current[key] ?? null];
+	if (there === null || here === null || there === here) return;
+	throw new CorkboardError(
+		"CONFLICT",
+		`The dump has another ${type.name} ${id}: it was created at ${there}, and the one here at ${here}. Is it a dump of this graph?`,
+	);
 }
 
 /** When an object was deleted; 0 if nothing says so, infinity if a run that was ended early has put its edges back, after all others. */

@@ -79,6 +79,17 @@ export async function bringBoardBack(pins: number): Promise<void> {
 	);
 	const tried = await restorePart({ store, isDryRun: true, signal }, part);
 	assert.deepEqual((await listed(graph, [["placePin", board]]))[0], []);
+	// A dump of another graph may have the same ids.
+	const [whole, ...parts] = part.objects;
+	assert.ok(whole);
+	const strange = { ...whole.data, created_at: "2019-01-01T00:00:00.000Z" };
+	await assert.rejects(
+		restorePart(
+			{ store, isDryRun: true, signal },
+			{ ...part, objects: [{ ...whole, data: strange }, ...parts] },
+		),
+		/The dump has another Board .* Is it a dump of this graph\?/,
+	);
 	// A run that ends between the edges and the objects is finished by another one.
 	const cut = new AbortController();
 	await assert.rejects(

@@ -32,6 +32,7 @@ function fakeDatabase() {
 		},
 		columnsQuery: "columns",
 		estimateQuery: () => ({ text: "estimate", values: [] }),
+		rank: (_, value) => value,
 		connect,
 		openLog: () => assert.fail("no log"),
 		lag: async (query) => {
