@@ -211,8 +211,28 @@ describe("changes follow of an embedded folder", () => {
 			/db00001\.sqlite lacks what was written to pins/,
 			...[...FOLLOW, "--until-now"],
 		);
+		// As an older program may have made it.
+		const update = '"change log pins update"';
+		const triggers = () => {
+			using file = new DatabaseSync(folder.path("data/db00002.sqlite"));
+			return file
+				.prepare("SELECT sql FROM sqlite_master WHERE type = 'trigger'")
+				.all()
+				.map(({ sql }) => String(sql))
+				.toSorted();
+		};
+		const made = triggers();
+		{
+			using file = new DatabaseSync(folder.path("data/db00002.sqlite"));
+			file.exec(`DROP TRIGGER ${update}`);
+			file.exec(
+				`CREATE TRIGGER ${update} AFTER UPDATE ON pins BEGIN SELECT 1; END`,
+			);
+		}
+		assert.notDeepEqual(triggers(), made);
 		// Whoever opens the folder to write adds what is missing.
 		await storage.admin.createTables();
+		assert.deepEqual(triggers(), made);
 		await folder.run(...FOLLOW, "--until-now");
 	});
 
