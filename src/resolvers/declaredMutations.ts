@@ -16,7 +16,12 @@ import type { BatchResolver, Resolvers } from "../plan/batchResolver.ts";
 import type { JsonObject } from "../util/json.ts";
 import { edgeMutation, requireVisibleOrEdge } from "./edgeMutation.ts";
 import { fieldsToCreate, fieldsToUpdate } from "./fieldInputs.ts";
-import { idempotency, type MutationContext, mutation } from "./mutation.ts";
+import {
+	idempotency,
+	invalidField,
+	type MutationContext,
+	mutation,
+} from "./mutation.ts";
 import { positionInput, requireOnList } from "./position.ts";
 import {
 	bothOrFirstError,
@@ -45,7 +50,7 @@ export interface TypeRights {
 	readonly update?: Right;
 	/** Without it: as for `update`. */
 	readonly delete?: Right;
-	/** To another place of a list that follows a reference. Without it: who may update the owner of the list. */
+	/** To another place of a list of another object, which follows a reference. Without it: who may update the owner of the list. */
 	readonly move?: Right;
 }
 
@@ -228,6 +233,7 @@ function edgeOfList(
 			const [owner, end] = present
 				? await bothOrFirstError(asked, requireVisible(context, to, given))
 				: [await asked, null];
+			if (end?.id === owner.id) throw itself(name, endId, to);
 			const endOf =
 				end?.id ??
 				(await requireVisibleOrEdge(context, mapping, owner.id, given));
@@ -245,6 +251,16 @@ function edgeOfList(
 	);
 }
 
+function itself(name: string, field: string, type: string): CorkboardError {
+	const one = words(type);
+	return invalidField(
+		name,
+		field,
+		`be another ${one}`,
+		`Choose another ${one}.`,
+	);
+}
+
 /** `removedPinId` */
 function removedId(field: string): string {
 	return `removed${field.charAt(0).toUpperCase()}${field.slice(1)}Id`;
@@ -255,11 +271,11 @@ function moveMutation(
 	{ name, mapping, type, reference, list }: Declared<"move">,
 	rights: Rights,
 ): BatchResolver<RequestContext> {
+	// Who may move within the list of another object may not within somebody's own.
 	const right =
-		rights[type]?.move ??
-		(list === null
+		list === null
 			? ofOwner(type, reference)
-			: onList(type, reference, updateOf(list, rights)));
+			: (rights[type]?.move ?? onList(type, reference, updateOf(list, rights)));
 	const position = positionInput(type);
 	const field = fieldOf(type);
 	const idField = `${field}Id`;

@@ -289,6 +289,51 @@ describe("mutations that are made of a list", () => {
 		});
 	});
 
+	it("never put an object on its own list", async () => {
+		const self = (name: string) =>
+			`mutation { ${name}(input: {courseId: "${ids.cake}", otherCourseId: "${ids.cake}"}) { course { title } } }`;
+		assert.equal(
+			await ask(self("pairCourse"), "ada"),
+			"BAD_USER_INPUT: pairCourse: otherCourseId must be another course.",
+		);
+	});
+
+	it("let nobody move an object within the viewer's own list but its owner, whom else the app lets move it within others", async () => {
+		const move: Right = {
+			cost: 1,
+			require: (context, given) => requireVisible(context, "Menu", given),
+		};
+		const app = appOf(
+			"own",
+			SDL.replace(
+				'inverse: "owner")',
+				'inverse: "owner", order: POSITION) @mutations(move: "moveMenu")',
+			),
+			{ rights: { Menu: { move } } },
+		);
+		await using own = await openTest(app, LINES);
+		const askOwn = asker(own);
+		const { viewer } = (await askOwn(
+			"{ viewer { menus { nodes { id } } } }",
+			"ada",
+		)) as { viewer: { menus: { nodes: readonly Menu[] } } };
+		const moved = (as: string) =>
+			askOwn(
+				`mutation { moveMenu(input: {menuId: "${viewer.menus.nodes[0]?.id}"}) { viewer { handle } menuEdge { node { name } } } }`,
+				as,
+			);
+		assert.equal(
+			await moved("bo"),
+			"FORBIDDEN: Only its owner may change or delete this menu.",
+		);
+		assert.deepEqual(await moved("ada"), {
+			moveMenu: {
+				viewer: { handle: "ada" },
+				menuEdge: { node: { name: "Lunch" } },
+			},
+		});
+	});
+
 	it("are refused with file and line where they cannot be, or two have one name", () => {
 		let at = 0;
 		for (const [change, problem] of [
@@ -311,6 +356,29 @@ describe("mutations that are made of a list", () => {
 			[
 				['add: "addWaiter"', 'add: "updateMenu"'],
 				/a\.graphql:\d+: @mutations makes updateMenu twice: give one another name$/,
+			],
+			[
+				['add: "addWaiter"', 'add: "add waiter"'],
+				/a\.graphql:\d+: Menu\.waiters has @mutations\(add:\) with "add waiter", which is no name$/,
+			],
+			[
+				['add: "addWaiter"', 'create: "addWaiter"'],
+				/a\.graphql:\d+: Menu\.waiters has @mutations\(create:\), which is for a type$/,
+			],
+			[
+				['(add: "addWaiter", remove: "removeWaiter")', ""],
+				/a\.graphql:\d+: Menu\.waiters has @mutations without add, remove or move$/,
+			],
+			[
+				['(owner: "cook"', '(add: "addCook"'],
+				/a\.graphql:\d+: Course has @mutations\(add:\), which is for a list$/,
+			],
+			[
+				[
+					"viewer: Cook }",
+					'viewer: Cook all: [Menu] @mapping(name: "all", table: "all_menus") @mutations(remove: "removeMenu") }',
+				],
+				/a\.graphql:2: Query\.all is a list of Query: it changes as objects are created and deleted, and not by add and remove$/,
 			],
 		] as const) {
 			const sdl = SDL.replace(change[0], change[1]);

@@ -324,8 +324,12 @@ function madeOf(
 ): readonly MadeMutation[] {
 	const type = definition.name.value;
 	const declared = directiveOf(definition, "mutations");
+	const refused = declared && whyRefused(declared, OF_TYPES, "a list");
+	if (refused) report(declared, `${type} ${refused}`);
 	const own =
-		declared === undefined ? [] : ofObject(type, declared, sdl, report);
+		declared === undefined || refused
+			? []
+			: ofObject(type, declared, sdl, report);
 	const edges = (definition.fields ?? []).flatMap((field) => {
 		const mutations = directiveOf(field, "mutations");
 		if (mutations === undefined) return [];
@@ -336,6 +340,8 @@ function madeOf(
 			return [];
 		};
 		if (!mapping || !name) return problem("has @mutations, but no @mapping");
+		const refused = whyRefused(mutations, OF_LISTS, "a type");
+		if (refused !== null) return problem(refused);
 		const inverse = textArgument(mapping, "inverse");
 		const reference =
 			inverse !== null && sdl.isReference(sdl.listed(field.type), inverse)
@@ -346,6 +352,14 @@ function madeOf(
 		const changes = ["add", "remove"].some(
 			(kind) => textArgument(mutations, kind) !== null,
 		);
+		if (!changes && moved === null) {
+			return problem("has @mutations without add, remove or move");
+		}
+		if (changes && type === "Query") {
+			return problem(
+				"is a list of Query: it changes as objects are created and deleted, and not by add and remove",
+			);
+		}
 		if (reference === null) {
 			return moved === null
 				? ofMapping({ ...given, inverse })
@@ -356,12 +370,35 @@ function madeOf(
 				`follows ${sdl.listed(field.type)}.${reference}: what is on it changes with that, and not by add and remove`,
 			);
 		}
-		if (moved === null) return [];
-		return enumArgument(mapping, "order") === "POSITION"
+		return moved !== null && enumArgument(mapping, "order") === "POSITION"
 			? [ofOrder({ ...given, moved, reference })]
 			: problem("is not ordered by POSITION, so nothing on it can be moved");
 	});
 	return [...own, ...edges];
+}
+
+/** The arguments of `@mutations` on a type, and on a list. */
+const OF_TYPES: readonly string[] = ["owner", "in", "create"];
+const OF_LISTS: readonly string[] = ["add", "remove", "move"];
+
+/** What is wrong with the arguments of a `@mutations` by themselves; null: nothing. */
+function whyRefused(
+	declared: ConstDirectiveNode,
+	known: readonly string[],
+	/** What the other arguments are for. */
+	others: string,
+): string | null {
+	for (const { name } of declared.arguments ?? []) {
+		const given = textArgument(declared, name.value);
+		if (given === null) continue;
+		if (!known.includes(name.value)) {
+			return `has @mutations(${name.value}:), which is for ${others}`;
+		}
+		if (!/^(?!__)[_A-Za-z][_0-9A-Za-z]*$/.test(given)) {
+			return `has @mutations(${name.value}:) with ${JSON.stringify(given)}, which is no name`;
+		}
+	}
+	return null;
 }
 
 interface GivenList {
