@@ -77,11 +77,12 @@ const related: BatchResolver<RequestContext> = {
 	dependsOnViewer: true,
 	resolve({ parents, args, context: { feed, viewer } }) {
 		const first = coerceFirst(args);
+		const after = coerceRelatedCursor(args.after);
 		if (!feed) return parents.map(() => null);
 		return Promise.all(
 			(parents as readonly Node[]).map(({ id }) =>
 				feed.related(viewer, id).then(
-					(pins) => ({ nodes: pins.slice(0, first) }),
+					(pins) => pageOfRelated(pins, first, after),
 					(thrown: unknown) => {
 						if (thrown instanceof CorkboardError) return thrown;
 						throw thrown;
@@ -91,6 +92,48 @@ const related: BatchResolver<RequestContext> = {
 		);
 	},
 };
+
+/** A pin, and how many were before it. */
+interface RelatedCursor {
+	readonly at: number;
+	readonly pin: string;
+}
+
+function coerceRelatedCursor(given: unknown): RelatedCursor | null {
+	// As in other lists, an empty cursor is none.
+	if (given === undefined || given === null || given === "") return null;
+	const text = Buffer.from(String(given), "base64url").toString("latin1");
+	const [, at, pin] = /^(\d{1,3}):(\d{1,19})$/.exec(text) ?? [];
+	if (at !== undefined && pin !== undefined) return { at: Number(at), pin };
+	throw new CorkboardError(
+		"BAD_USER_INPUT",
+		"after must be a cursor of this list, from pageInfo.",
+	);
+}
+
+/** A page of what was found anew. If the cursor's pin is not there any more, the page begins in its place. */
+function pageOfRelated(
+	pins: readonly Id[],
+	first: number,
+	after: RelatedCursor | null,
+) {
+	const found = after === null ? -1 : pins.indexOf(after.pin as Id);
+	const start = after === null ? 0 : found === -1 ? after.at : found + 1;
+	const nodes = pins.slice(start, start + first);
+	const cursorOf = (at: number, pin: Id | undefined) =>
+		pin === undefined
+			? null
+			: Buffer.from(`${at}:${pin}`, "latin1").toString("base64url");
+	return {
+		nodes,
+		pageInfo: {
+			hasNextPage: start + nodes.length < pins.length,
+			hasPreviousPage: start > 0 && pins.length > 0,
+			startCursor: cursorOf(start, nodes[0]),
+			endCursor: cursorOf(start + nodes.length - 1, nodes.at(-1)),
+		},
+	};
+}
 
 const refreshHomeFeed = mutation(
 	{

@@ -11,7 +11,7 @@ import { checkFieldPolicies } from "../model/fieldReaders.ts";
 import { compareLock, EMPTY_LOCK, parseLock } from "../model/lock/lock.ts";
 import { loadModel, type ModelAndSchema } from "../model/read.ts";
 import { referencesNullOnlyOnError } from "../model/semanticNonNull.ts";
-import type { Model } from "../model/types.ts";
+import type { Model, Reference } from "../model/types.ts";
 import {
 	declaredMutations,
 	type Rights,
@@ -154,16 +154,17 @@ function rightOf(declared: DeclaredMutation): {
 	return kind === "create" || owner !== null ? null : { by: [[type, kind]] };
 }
 
-/** Throws BAD_MODEL for a reference that is said to be null only on an error, and may be hidden while its object is seen. */
+/** Throws BAD_MODEL for a reference that is said to be null only on an error, and may be missing or hidden while its object is seen. */
 function checkReferences(
 	{ model, schema }: Pick<ModelAndSchema, "model" | "schema">,
-	{ visibility }: Domain,
+	domain: Domain,
 ): void {
 	for (const { type, field } of referencesNullOnlyOnError(model, schema)) {
-		if (visibility.parentOf(type)?.field === field) continue;
+		if (domain.visibility.parentOf(type)?.field === field) continue;
+		if (everyOwnerOf(domain, type)?.field === field) continue;
 		throw new CorkboardError(
 			"BAD_MODEL",
-			`${type}.${field} is @semanticNonNull, but a viewer may see a ${type} without it: only the reference that policies.visibility.types.${type}.parent names is never hidden from those who see the ${type}.`,
+			`${type}.${field} is @semanticNonNull, but a viewer may see a ${type} without it. It may be on the reference that policies.visibility.types.${type}.parent names, and on the owner, if each ${type} has one: it is placed beside its owner (policies.placement), or inherits the owner of such a parent.`,
 		);
 	}
 }
@@ -182,6 +183,19 @@ function checkUses(model: Model, resolvers: App["resolvers"]): void {
 			);
 		}
 	}
+}
+
+/** The owner reference of a type of which each object has an owner: an import refuses it without, and whoever sees the object sees the owner. Else null. */
+function everyOwnerOf(domain: Domain, type: string): Reference | null {
+	const { visibility, placement } = domain;
+	const beside = placement.colocateWith(type);
+	if (beside !== null && beside.key === visibility.keysOf(type).owner) {
+		return beside;
+	}
+	const parent = visibility.parentOf(type);
+	const inherited = visibility.inheritedOwnerOf(type);
+	if (parent === null || inherited === null) return null;
+	return everyOwnerOf(domain, parent.target) && inherited;
 }
 
 function checkIdentity(

@@ -26,7 +26,7 @@ function withSdl(
 }
 
 suite("@semanticNonNull", () => {
-	test("is on the references that nobody sees an object without, and on no other", () => {
+	test("is on the references that nobody sees an object without, and on the owners that each object has", () => {
 		const { model, schema, domain } = readApp(pinsApp);
 		const declared: string[] = [];
 		const parents: string[] = [];
@@ -44,8 +44,9 @@ suite("@semanticNonNull", () => {
 					parents.push(path);
 			}
 		}
-		assert.deepEqual(declared, parents);
-		assert.deepEqual(declared.toSorted(), [
+		const owners = ["Board.owner", "Pin.owner"];
+		assert.deepEqual(declared.toSorted(), [...parents, ...owners].toSorted());
+		assert.deepEqual(parents.toSorted(), [
 			"Comment.pin",
 			"Pin.board",
 			"Section.board",
@@ -65,6 +66,56 @@ suite("@semanticNonNull", () => {
 				return isEdge && !levels.includes(0) ? [`${type.name}.node`] : [];
 			});
 		assert.deepEqual(lacking, []);
+	});
+
+	test("is not on authors: what is imported may have none, but each board and each pin has an owner, also after an import that clears it", async () => {
+		const ada = {
+			type: "User",
+			key: "u",
+			fields: { username: "ada", name: "Ada" },
+		};
+		const pin = { type: "Pin", key: "p", fields: { board: "b" }, rev: "1" };
+		await using graph = await openTest(pinsApp, [
+			ada,
+			{ type: "Board", key: "b", fields: { name: "Maps", owner: "u" } },
+			pin,
+			{ ...pin, fields: { board: "b", owner: null }, rev: "2" },
+			{ type: "Comment", key: "c", fields: { pin: "p", text: "Where?" } },
+			{ edge: "likePin", from: "u", to: "p" },
+		]);
+		const { data, errors } = await graph.query(
+			`{ user(by: { username: "ada" }) { likes { nodes {
+				owner { username }
+				board { owner { username } }
+				comments { nodes { text author { id } } }
+			} } } }`,
+		);
+		assert.equal(errors, undefined);
+		const owner = { username: "ada" };
+		const comments = { nodes: [{ text: "Where?", author: null }] };
+		assert.deepEqual(data, {
+			user: { likes: { nodes: [{ owner, board: { owner }, comments }] } },
+		});
+		const board = { type: "Board", key: "b", fields: { name: "Maps" } };
+		await assert.rejects(
+			openTest(pinsApp, [ada, board]),
+			/Board needs the field owner\./,
+		);
+	});
+
+	test("is refused on an owner that an object may lack", () => {
+		using folder = temporaryFolder();
+		const app = withSdl(folder.path, "comment.graphql", (text) =>
+			text.replace(
+				/(author: User @reference\(key: "[a-z_]+"\))/,
+				"$1 @semanticNonNull",
+			),
+		);
+		assert.throws(() => readApp(app), {
+			code: "BAD_MODEL",
+			message:
+				/^Comment\.author is @semanticNonNull, but a viewer may see a Comment/,
+		});
 	});
 
 	test("is refused on a reference that may be hidden while its object is seen", () => {

@@ -118,9 +118,49 @@ describe("a home feed", () => {
 		assert.deepEqual(await related(bob.id), both);
 		assert.equal((await related(bob.id, "(first: 1)")).length, 1);
 		assert.deepEqual(await related(ada.id), [elsewhere]);
+		const page = async (after: string | null) => {
+			const { pin } = await world.ask<{
+				pin: {
+					related: {
+						nodes: { id: Id }[];
+						pageInfo: Record<string, string | boolean | null>;
+					};
+				};
+			}>(
+				bob.id,
+				`{ pin(id: "${seed}") { related(first: 1, after: ${JSON.stringify(after)}) {
+					nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+				} } }`,
+			);
+			return pin.related;
+		};
+		const one = await page(null);
+		const { endCursor, hasNextPage, hasPreviousPage } = one.pageInfo;
+		assert.deepEqual([hasNextPage, hasPreviousPage], [true, false]);
+		const two = await page(String(endCursor));
+		assert.deepEqual(
+			[two.pageInfo.hasNextPage, two.pageInfo.hasPreviousPage],
+			[false, true],
+		);
+		const three = await page(String(two.pageInfo.endCursor));
+		assert.deepEqual(
+			[...one.nodes, ...two.nodes].map(({ id }) => id).toSorted(),
+			both,
+		);
+		assert.deepEqual([three.nodes, three.pageInfo.endCursor], [[], null]);
+		await assert.rejects(
+			page("nothing"),
+			/after must be a cursor of this list/,
+		);
 		const block = `mutation { blockUser(input: {userId: "${bob.id}"}) { viewer { id } } }`;
 		await world.ask(cyd.id, block);
 		assert.deepEqual(await related(bob.id), [beside]);
+		// The pin that the cursor names is hidden: what followed it is in its place.
+		const [kept] = one.nodes[0]?.id === beside ? [] : [beside];
+		assert.deepEqual(
+			(await page(String(endCursor))).nodes.map(({ id }) => id),
+			kept === undefined ? [] : [kept],
+		);
 		await world.deletePin(ada, beside);
 		assert.deepEqual(await related(bob.id), []);
 	});

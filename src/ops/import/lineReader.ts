@@ -77,6 +77,8 @@ interface TypeFields {
 	readonly type: ObjectType;
 	readonly stored: ReadonlyMap<string, StoredFieldReader>;
 	readonly references: ReadonlyMap<string, Reference>;
+	/** Taken from the parent if it is not given. */
+	readonly inheritedOwner: Reference | null;
 	/** Fields that have to be given, or whose stand-in has. */
 	readonly required: readonly RequiredField[];
 }
@@ -142,7 +144,7 @@ export function createLineReader(
 			// As in a mutation, null counts as not given.
 			if (reference !== undefined) {
 				if (value === null) {
-					cleared.push(reference.key);
+					if (reference !== fields.inheritedOwner) cleared.push(reference.key);
 					continue;
 				}
 				references.push({ reference, key: readKey(given, field) });
@@ -304,6 +306,7 @@ function fieldsOf(
 		references: new Map(
 			type.references.map((reference) => [reference.field, reference]),
 		),
+		inheritedOwner: domain.visibility.inheritedOwnerOf(type.name),
 		required: [...required.values()],
 	};
 }

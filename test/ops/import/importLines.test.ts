@@ -190,7 +190,7 @@ describe("an import", () => {
 			"line 2: Not JSON: Expected property name or '}' in JSON at position 1 (line 1 column 2)",
 			"line 3: The line must be a JSON object, got [].",
 			'line 4: The line needs "type" or "edge".',
-			'line 5: Unknown type "Usr". Did you mean User? The types are Board, Comment, Interest, Report, Pin, Section, User.',
+			'line 5: Unknown type "Usr". Did you mean User? The types are Board, Comment, Interest, Pin, Report, Section, User.',
 			'line 6: User has no field "nick" to import.',
 			"line 7: username must be String, got 7.",
 			"line 8: User needs the field username.",
