@@ -53,12 +53,11 @@ function fieldsOf(
 			if (without.has(`${type.name}.${name}`)) return [];
 			if (args.some((each) => isNonNullType(each.type))) return [];
 			const named = getNamedType(of);
-			// Each under a name of its own: types share a selection.
 			const page = args.some((each) => each.name === "first");
-			const alias = `${type.name}_${name}: ${name}${page ? "(first: 5)" : ""}`;
-			if (isLeafType(named)) return name === "id" ? ["id"] : [alias];
+			const field = `${name}${page ? "(first: 5)" : ""}`;
+			if (isLeafType(named)) return [field];
 			const below = belowOf(named, depth, without);
-			return below === null ? [] : [`${alias} { ${below} }`];
+			return below === null ? [] : [`${field} { ${below} }`];
 		},
 	);
 	return fields.join(" ");

@@ -40,6 +40,7 @@ const BETWEEN = 50;
 /** Objects and viewers of a comparison. */
 const OBJECTS = 25;
 const VIEWERS = 3;
+const MAX_PROBLEMS = 3;
 /** What is delivered later than its transaction may not be there at once. */
 const PATIENCE_MS = 10_000;
 
@@ -64,24 +65,16 @@ export async function walkRandomly(
 		...(list ? [`${list.from}.${list.field}`] : []),
 	]);
 	let objects = await everyObject(corkboard);
-	const mutations = Object.values(
-		corkboard.schema.getMutationType()?.getFields() ?? {},
-	);
-	for (let step = 1; step <= steps && mutations.length > 0; step++) {
-		const { name, args } = random.pick(mutations);
-		const viewer = random.chance(0.05)
-			? null
-			: (random.pick(viewersOf(corkboard, objects))?.id ?? null);
-		const input = args.find((each) => each.name === "input")?.type;
-		const given =
-			input === undefined ? null : inputOf(input, "input", random, objects);
-		const document =
-			given === null
-				? `mutation { ${name} { __typename } }`
-				: `mutation ($input: ${String(input)}) { ${name}(input: $input) { __typename } }`;
+	const hasMutations = corkboard.schema.getMutationType() != null;
+	for (let step = 1; step <= steps && hasMutations; step++) {
+		const { name, document, viewer, input } = randomMutation(
+			corkboard,
+			objects,
+			random,
+		);
 		const { errors = [] } = await corkboard.query(document, {
 			viewer,
-			...(given !== null && { variables: { input: given } }),
+			...(input !== null && { variables: { input } }),
 		});
 		done.set(name, (done.get(name) ?? 0) + (errors.length === 0 ? 1 : 0));
 		const fault = errors.find(
@@ -89,7 +82,7 @@ export async function walkRandomly(
 		);
 		if (fault !== undefined) {
 			problems.push(
-				`${name} with ${JSON.stringify(given)} failed: ${fault.message}`,
+				`${name} with ${JSON.stringify(input)} failed: ${fault.message}`,
 			);
 		}
 		if (step % BETWEEN === 0 || step === steps) {
@@ -109,6 +102,44 @@ export async function walkRandomly(
 	}
 	problems.push(...unchecked.map(({ reason }) => `verify: ${reason}`));
 	return { done, compared, problems };
+}
+
+/** A mutation to send, with a viewer and an input that mostly make sense. */
+export interface RandomMutation {
+	readonly name: string;
+	readonly document: string;
+	/** Null: nobody is signed in. */
+	readonly viewer: Id | null;
+	/** Null: the mutation takes none. */
+	readonly input: unknown;
+}
+
+/** `select`: what is asked of the payload of each mutation. The schema must have one. */
+export function randomMutation(
+	{ app, schema }: Pick<Corkboard, "app" | "schema">,
+	objects: readonly FoundObject[],
+	random: Random,
+	select: (name: string) => string = () => "__typename",
+): RandomMutation {
+	const { name, args } = random.pick(
+		Object.values(schema.getMutationType()?.getFields() ?? {}),
+	);
+	const viewer = random.chance(0.05)
+		? null
+		: (random.pick(viewersOf({ app }, objects))?.id ?? null);
+	const type = args.find((each) => each.name === "input")?.type;
+	const input =
+		type === undefined ? null : inputOf(type, "input", random, objects);
+	const payload = `{ ${select(name)} }`;
+	return {
+		name,
+		viewer,
+		input,
+		document:
+			input === null
+				? `mutation { ${name} ${payload} }`
+				: `mutation ($input: ${String(type)}) { ${name}(input: $input) ${payload} }`,
+	};
 }
 
 function viewersOf(
@@ -131,19 +162,38 @@ async function compare(
 		{ ...config, cacheBytes: 0 },
 		"readOnly",
 	);
+	return compareAnswers(corkboard, reader, objects, random, without);
+}
+
+/** How the graph is asked: in this process, or over HTTP. */
+export type Asked = Pick<Corkboard, "query">;
+
+/** The same questions, about some of the objects, to the graph and to a reader that keeps nothing. */
+export async function compareAnswers(
+	asked: Asked,
+	reader: Corkboard,
+	objects: readonly FoundObject[],
+	random: Random,
+	without: ReadonlySet<string>,
+	patienceMs: number = PATIENCE_MS,
+): Promise<Pick<RandomWalk, "compared" | "problems">> {
 	const viewers = [
 		null,
 		...random
-			.shuffled(viewersOf(corkboard, objects))
+			.shuffled(viewersOf(reader, objects))
 			.slice(0, VIEWERS)
 			.map(({ id }) => id),
 	];
 	const problems: string[] = [];
 	let compared = 0;
 	for (const { id, type } of random.shuffled(objects).slice(0, OBJECTS)) {
-		const document = `query ($id: ID!) { node(id: $id) { __typename ${selectionOf(corkboard, type, without)} } }`;
+		// One is enough to say that something is wrong, and each is waited for.
+		if (problems.length >= MAX_PROBLEMS) break;
+		const document = `query ($id: ID!) { node(id: $id) { __typename ${selectionOf(reader, type, without)} } }`;
 		for (const viewer of viewers) {
-			const answers = await agreeing(corkboard, reader, document, id, viewer);
+			const ask = async (of: Asked) =>
+				JSON.stringify(await of.query(document, { viewer, variables: { id } }));
+			const answers = await agreeing(asked, reader, ask, patienceMs);
 			compared += 1;
 			if (answers === null) continue;
 			problems.push(
@@ -156,18 +206,15 @@ async function compare(
 
 /** Null if both answer the same, if need be after a while. */
 async function agreeing(
-	corkboard: Corkboard,
-	reader: Corkboard,
-	document: string,
-	id: Id,
-	viewer: Id | null,
+	asked: Asked,
+	reader: Asked,
+	ask: (of: Asked) => Promise<string>,
+	patienceMs: number,
 ): Promise<readonly [string, string] | null> {
-	const ask = async (of: Corkboard) =>
-		JSON.stringify(await of.query(document, { viewer, variables: { id } }));
 	for (let waited = 0; ; waited += 100) {
-		const answers = [await ask(corkboard), await ask(reader)] as const;
+		const answers = [await ask(asked), await ask(reader)] as const;
 		if (answers[0] === answers[1]) return null;
-		if (waited >= PATIENCE_MS) return answers;
+		if (waited >= patienceMs) return answers;
 		await sleep(100);
 	}
 }

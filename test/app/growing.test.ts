@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { findApp } from "../../src/app/findApp.ts";
-import { findUserByName } from "../../src/app/findUser.ts";
-import { type Corkboard, openCorkboard } from "../../src/app/openCorkboard.ts";
-import { readConfig } from "../../src/config/config.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openCorkboard } from "../../src/app/openCorkboard.ts";
+import { type Served, serve } from "../helpers/program.ts";
 import { command, runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { type OwnServices, startServices } from "../services/startServices.ts";
@@ -53,11 +52,24 @@ export default {
 } satisfies Rewrite;
 `;
 
+interface Cookbooks {
+	readonly cookbooks: {
+		readonly totalCount: number;
+		readonly nodes: readonly { readonly title: string }[];
+		readonly pageInfo: {
+			readonly hasNextPage: boolean;
+			readonly endCursor: string | null;
+		};
+	};
+}
+
 describe("an app that grows while an older version of it serves the same data", () => {
 	const folder = temporaryFolder();
 	let services: OwnServices;
-	let older: Corkboard;
-	let newer: Corkboard;
+	/** Two processes of `corkboard serve`, on the same servers. */
+	let older: Served;
+	let newer: Served;
+	let token: string;
 	const env = (app: string) => ({
 		CORKBOARD_APP: join(folder.path, app),
 		CORKBOARD_TOPOLOGY: join(folder.path, "topology.json"),
@@ -70,11 +82,6 @@ describe("an app that grows while an older version of it serves the same data", 
 		cpSync(join(ROOT, "examples/recipes"), path, { recursive: true });
 		return path;
 	};
-	const open = async (name: string) =>
-		openCorkboard(
-			await findApp(join(folder.path, name)),
-			readConfig(env(name)),
-		);
 	/** What a command prints; it must succeed, though not at once on a busy machine. */
 	const run = async (app: string, ...args: readonly string[]) => {
 		for (let attempt = 1; ; attempt++) {
@@ -122,36 +129,7 @@ describe("an app that grows while an older version of it serves the same data", 
 		);
 		writeFileSync(join(folder.path, "split.ts"), SPLIT);
 		await run("older", "init");
-		older = await open("older");
-		await run("newer", "schema", "lock");
-		await run("newer", "init");
-		newer = await open("newer");
-	});
-	after(async () => {
-		await older?.[Symbol.asyncDispose]();
-		await newer?.[Symbol.asyncDispose]();
-		await services?.[Symbol.asyncDispose]();
-		folder[Symbol.dispose]();
-	});
-
-	async function ask<T>(
-		at: Corkboard,
-		document: string,
-		viewer: string | null,
-	): Promise<T> {
-		for (let attempt = 1; ; attempt++) {
-			const { data, errors } = await at.query(document, {
-				viewer: viewer === null ? null : await findUserByName(at, viewer),
-			});
-			if (errors === undefined) return data as T;
-			const said = JSON.stringify(errors);
-			// It was deleted by the attempt before.
-			if (attempt > 1 && said.includes("NOT_FOUND")) return data as T;
-			assert.ok(attempt < ATTEMPTS && BUSY.test(said), said);
-		}
-	}
-
-	it("keeps what each version writes, splits a field while both write, and agrees at the end", async () => {
+		older = await serve(env("older"));
 		const imported = await runHere(["import", "-"], {
 			env: env("older"),
 			input: [
@@ -160,13 +138,71 @@ describe("an app that grows while an older version of it serves the same data", 
 			].join("\n"),
 		});
 		assert.equal(imported.code, 0, imported.err);
+		token = (await run("older", "tokens", "create", "ada")).trim();
+		await run("newer", "schema", "lock");
+		await run("newer", "init");
+		newer = await serve(env("newer"));
+	});
+	after(async () => {
+		await older?.[Symbol.asyncDispose]();
+		await newer?.[Symbol.asyncDispose]();
+		await services?.[Symbol.asyncDispose]();
+		folder[Symbol.dispose]();
+	});
+
+	/** What a process answers to ada. What a busy machine refuses is asked again. */
+	async function ask<T>({ url }: Served, query: string): Promise<T> {
+		for (let attempt = 1; ; attempt++) {
+			const sent = await fetch(`${url}/graphql`, {
+				method: "POST",
+				headers: {
+					"content-type": "application/json",
+					authorization: `Bearer ${token}`,
+				},
+				body: JSON.stringify({ query }),
+			});
+			const { data, errors } = JSON.parse(await sent.text());
+			if (errors === undefined) return data as T;
+			const said = JSON.stringify(errors);
+			// It was deleted by the attempt before.
+			if (attempt > 1 && said.includes("NOT_FOUND")) return data as T;
+			assert.ok(attempt < ATTEMPTS && BUSY.test(said), said);
+			await sleep(50);
+		}
+	}
+
+	/** Creates cookbooks until it is stopped, one after the other; returns the names. */
+	function writeOn(at: Served, field: "name" | "title", prefix: string) {
+		const stopping = new AbortController();
+		const written: string[] = [];
+		const running = (async () => {
+			while (!stopping.signal.aborted) {
+				const name = `${prefix} ${written.length}`;
+				await ask(
+					at,
+					`mutation { createCookbook(input: {${field}: "${name}", idempotencyKey: "${name}"}) { cookbook { id } } }`,
+				);
+				written.push(name);
+				await sleep(50);
+			}
+			return written;
+		})();
+		running.catch(() => {});
+		return async () => {
+			stopping.abort();
+			return await running;
+		};
+	}
+
+	it("keeps what each version writes, splits a field while both write, and agrees at the end", async () => {
+		const stopOlder = writeOn(older, "name", "Older");
+		const stopNewer = writeOn(newer, "title", "Newer");
 		type Books = {
 			cook: { cookbooks: { nodes: { id: string; title: string }[] } };
 		};
 		const books = await ask<Books>(
 			newer,
-			'{ cook(by: {handle: "ada"}) { cookbooks { nodes { id title } } } }',
-			"ada",
+			'{ cook(by: {handle: "ada"}) { cookbooks(last: 1) { nodes { id title } } } }',
 		);
 		// The renamed field reads what was stored before.
 		const [bread] = books.cook.cookbooks.nodes;
@@ -181,12 +217,10 @@ describe("an app that grows while an older version of it serves the same data", 
 			await ask(
 				newer,
 				`mutation { updateCookbook(input: {cookbookId: "${bread.id}", subject: "Rye ${turn}", title: "Loaves ${turn}"}) { cookbook { id } } }`,
-				"ada",
 			);
 			const updated: Updated = await ask(
 				older,
 				`mutation { updateCookbook(input: {cookbookId: "${bread.id}", secret: ${turn % 2 === 0}}) { cookbook { name secret } } }`,
-				"ada",
 			);
 			assert.deepEqual(updated.updateCookbook.cookbook, {
 				name: `Loaves ${turn}`,
@@ -196,7 +230,6 @@ describe("an app that grows while an older version of it serves the same data", 
 				await ask(
 					newer,
 					`{ node(id: "${bread.id}") { ... on Cookbook { subject title secret } } }`,
-					"ada",
 				),
 				{
 					node: {
@@ -215,19 +248,16 @@ describe("an app that grows while an older version of it serves the same data", 
 					? ask(
 							newer,
 							`mutation { updateCookbook(input: {cookbookId: "${bread.id}", subject: "last ${n}"}) { cookbook { id } } }`,
-							"ada",
 						)
 					: ask(
 							older,
 							`mutation { updateCookbook(input: {cookbookId: "${bread.id}", name: "Last ${n}"}) { cookbook { id } } }`,
-							"ada",
 						),
 			),
 		);
 		const { node } = await ask<{ node: { subject: string; title: string } }>(
 			newer,
 			`{ node(id: "${bread.id}") { ... on Cookbook { subject title } } }`,
-			"ada",
 		);
 		assert.match(node.subject, /^last \d$/);
 		assert.match(node.title, /^Last \d$/);
@@ -236,25 +266,21 @@ describe("an app that grows while an older version of it serves the same data", 
 		const gone = await ask<{ createCookbook: { cookbook: { id: string } } }>(
 			older,
 			'mutation { createCookbook(input: {name: "Gone", idempotencyKey: "gone"}) { cookbook { id } } }',
-			"ada",
 		);
 		for (const id of [bread.id, gone.createCookbook.cookbook.id]) {
 			await ask(
 				newer,
 				`mutation { keepBook(input: {cookbookId: "${id}"}) { cookbook { id } } }`,
-				"ada",
 			);
 		}
 		await ask(
 			older,
 			`mutation { deleteCookbook(input: {cookbookId: "${gone.createCookbook.cookbook.id}"}) { deletedCookbookId } }`,
-			"ada",
 		);
 		assert.deepEqual(
 			await ask(
 				newer,
 				'{ cook(by: {handle: "ada"}) { keptBooks { nodes { id } } } }',
-				"ada",
 			),
 			{ cook: { keptBooks: { nodes: [{ id: bread.id }] } } },
 		);
@@ -264,7 +290,6 @@ describe("an app that grows while an older version of it serves the same data", 
 			ask(
 				older,
 				`mutation { createShoppingList(input: {name: "${name}", idempotencyKey: "${name}"}) { shoppingList { id } } }`,
-				"ada",
 			);
 		for (let n = 0; n < 30; n++) await create(`Market: day ${n}`);
 		const file = join(folder.path, "split.ts");
@@ -304,23 +329,34 @@ describe("an app that grows while an older version of it serves the same data", 
 		const lists = await ask<Lists>(
 			newer,
 			'{ cook(by: {handle: "ada"}) { shoppingLists(first: 100) { nodes { name shop day } } } }',
-			"ada",
 		);
 		assert.equal(lists.cook.shoppingLists.nodes.length, 40);
 		for (const { name, shop, day } of lists.cook.shoppingLists.nodes) {
 			assert.equal(`${shop}: ${day}`, name);
 		}
 
-		// Objects of the older version are not on the new list of all, until verify puts them there.
-		await older[Symbol.asyncDispose]();
+		// The older process ends while both are written to: it answers all that it took.
+		const byOlder = await stopOlder();
+		const stopped = await older.stop();
+		assert.equal(stopped.code, 0, stopped.err);
+		const byNewer = await stopNewer();
+		assert.ok(byOlder.length > 0 && byNewer.length > 0);
+		// Its objects are not on the new list of all, until verify puts them there.
 		await run("newer", "verify", "--repair");
 		assert.match(await run("newer", "verify"), /everything agrees/);
-		const { cookbooks } = await ask<{ cookbooks: { totalCount: number } }>(
-			newer,
-			"{ cookbooks { totalCount } }",
-			null,
-		);
-		assert.equal(cookbooks.totalCount, 1);
+		const written = [...byOlder, ...byNewer, node.title].toSorted();
+		const all: string[] = [];
+		for (let after: string | null = null; ; ) {
+			const { cookbooks }: Cookbooks = await ask(
+				newer,
+				`{ cookbooks(first: 100${after === null ? "" : `, after: "${after}"`}) { totalCount nodes { title } pageInfo { hasNextPage endCursor } } }`,
+			);
+			assert.equal(cookbooks.totalCount, written.length);
+			all.push(...cookbooks.nodes.map(({ title }) => title));
+			after = cookbooks.pageInfo.endCursor;
+			if (!cookbooks.pageInfo.hasNextPage) break;
+		}
+		assert.deepEqual(all.toSorted(), written);
 	});
 
 	it("is refused a rewrite that names no type, or exports nothing, in a sentence", async () => {

@@ -64,6 +64,8 @@ export interface AttackFleet extends AsyncDisposable {
 
 export async function startAttackFleet(options: {
 	readonly servers: number;
+	/** Of all its processes, beside those of the fleet. */
+	readonly settings?: Readonly<Record<string, string>>;
 	/** Called when a server ends and nobody killed it. */
 	readonly ended: (server: ApiServer, how: string) => void;
 }): Promise<AttackFleet> {
@@ -118,6 +120,7 @@ export async function startAttackFleet(options: {
 		CORKBOARD_SECRET: SECRET,
 		CORKBOARD_LOG: "warn,json",
 		HOST: "127.0.0.1",
+		...options.settings,
 	};
 	/** Again where a connection was late, as on a busy machine. */
 	const command = async (args: readonly string[]) => {

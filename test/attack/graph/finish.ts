@@ -26,7 +26,20 @@ export async function finish(
 	random: Random,
 	imports: readonly string[],
 ): Promise<void> {
-	const { fleet, model, timeline, report } = session;
+	const { model, timeline } = session;
+	await settle(session);
+	model.freshness.settledAt = timeline.now();
+	await sleep(10);
+	await compareGraph(session, random);
+	await takeFreeNames(session, random);
+	for (const file of imports.slice(-MAX_IMPORTS)) {
+		await checkImport(session, file);
+	}
+	await verifyAll(session);
+}
+
+/** All servers run, moves have left nothing, outboxes are delivered, and nobody shows what it had before. */
+export async function settle({ fleet, report }: Session): Promise<void> {
 	for (const server of fleet.servers) {
 		server.thaw();
 		if (server.pid === null) await fleet.startServer(server);
@@ -50,22 +63,17 @@ export async function finish(
 		});
 	}
 	await sleep(CACHED_MS);
-	model.freshness.settledAt = timeline.now();
-	await sleep(10);
-	await compareGraph(session, random);
-	await takeFreeNames(session, random);
-	for (const file of imports.slice(-MAX_IMPORTS)) {
-		await checkImport(session, file);
-	}
+}
+
+export async function verifyAll({ fleet, report }: Session): Promise<void> {
 	const { code, out, err } = await fleet.command(["verify"]);
-	if (code !== 0) {
-		report({
-			kind: "verify",
-			promised: "verify finds no damage after the faults",
-			seen: `exit code ${code}\n${out}${err}`,
-			objects: [],
-		});
-	}
+	if (code === 0) return;
+	report({
+		kind: "verify",
+		promised: "verify finds no damage after the faults",
+		seen: `exit code ${code}\n${out}${err}`,
+		objects: [],
+	});
 }
 
 /** A name that nobody has, and no write of unknown outcome wants, can be had. */

@@ -8,6 +8,7 @@ import {
 } from "../../../tools/programOptions.ts";
 import type { SHARED, Trial, World } from "../world.ts";
 import { attack, type Options } from "./attack.ts";
+import { type AppOptions, attackApp } from "./attackApp.ts";
 import {
 	type RecordedRun,
 	readRecordedRun,
@@ -25,6 +26,10 @@ const OPTIONS = {
 	servers: count("server processes", { standard: 3, least: 2 }),
 	clients: count("clients", { standard: 14, least: 1 }),
 	violations: count("end after so many violations", { standard: 1, least: 1 }),
+	app: text(
+		"attack the app in this folder: with random operations of its schema, and without a model",
+		"DIR",
+	),
 	schedule: text(
 		"repeat the faults of a failed run instead, from the run.json that it kept",
 		"FILE",
@@ -41,7 +46,10 @@ export const world: World<typeof OPTIONS> = {
 	about:
 		"Attacks a fleet of real servers with faults and random clients, and compares all that it shows with a model.",
 	options: OPTIONS,
-	trials: (given) => runsOf(given).map(trialOf),
+	trials: (given) =>
+		given.app === null
+			? runsOf(given).map(trialOf)
+			: [trialOfApp({ ...given, app: given.app })],
 };
 
 interface Run extends Options {
@@ -66,6 +74,13 @@ export function runsOf(given: GraphOptions): readonly Run[] {
 	return schedule === null
 		? [{ ...options, name: "" }]
 		: [recorded([schedule, readRecordedRun(schedule)])];
+}
+
+function trialOfApp(options: AppOptions): Trial {
+	return {
+		title: `${options.app}: seed ${options.seed}, ${options.minutes} min`,
+		run: (context) => attackApp(options, context),
+	};
 }
 
 function trialOf({ name, faults, ...run }: Run): Trial {
