@@ -26,6 +26,8 @@ export interface ImportOptions {
 	readonly fields: FieldReaders;
 	/** Stop at the first bad line. What was imported before it stays. */
 	readonly strict?: boolean;
+	/** Whether an edge that an import made moves in its lists if a line says another time of it (default: it stays where it is). */
+	readonly movesEdges?: boolean;
 	/** Stops at the end of a batch. */
 	readonly signal?: AbortSignal;
 	readonly onProgress?: (progress: ImportProgress) => void;
@@ -64,7 +66,7 @@ export interface ImportReport {
 	readonly edges: Readonly<Record<string, number>>;
 	/** Lines whose object or edge existed, and stays as it is: also what a batch created before a shard stopped answering. */
 	readonly existing: number;
-	/** Objects that were changed to what a line with a new `rev` says. */
+	/** Objects that were changed to what a line with a new `rev` says, and edges that moved to another time. */
 	readonly changed: number;
 	/** Objects and edges that a line with `deleted` deleted. */
 	readonly deleted: number;
@@ -97,7 +99,13 @@ export async function importLines(
 	lines: AsyncIterable<RawLine> | Readable,
 	options: ImportOptions,
 ): Promise<ImportReport> {
-	const { strict = false, signal, onBadLine, now = Date.now } = options;
+	const {
+		strict = false,
+		movesEdges = false,
+		signal,
+		onBadLine,
+		now = Date.now,
+	} = options;
 	await using lease = await acquireImportLease(
 		store.storage,
 		options.onWaiting,
@@ -107,7 +115,7 @@ export async function importLines(
 		await lease.assertHeld();
 		await deliverImportKeys(pipeline);
 		const numbering = await readNumbering(store.storage, now());
-		return { store, pipeline, numbering, strict, lease };
+		return { store, pipeline, numbering, strict, movesEdges, lease };
 	};
 	let run = await begin();
 	const reader = createLineReader(store, options.fields);

@@ -11,6 +11,8 @@ export interface ImportRun {
 	readonly pipeline: WritePipeline;
 	readonly numbering: Numbering;
 	readonly strict: boolean;
+	/** See `ImportOptions`. */
+	readonly movesEdges: boolean;
 	readonly lease: Pick<ImportLease, "assertHeld" | "assertNotExpired">;
 }
 

@@ -22,6 +22,7 @@ export interface BatchReport {
 	/** Number of created edges, by edge name. */
 	readonly edges: ReadonlyMap<string, number>;
 	readonly existing: number;
+	/** Objects, and edges that moved. */
 	readonly changed: number;
 	/** Objects and edges. */
 	readonly deleted: number;
@@ -88,7 +89,7 @@ export async function writeBatch(
 		objects,
 		edges: written.edges,
 		existing: plan.existing + changes.unchanged + written.existing,
-		changed: changes.changed,
+		changed: changes.changed + written.moved,
 		deleted: changes.deleted + written.removed,
 		newerHere: changes.newerHere + written.newerHere,
 		bad: bad.toSorted((a, b) => a.number - b.number),

@@ -24,6 +24,8 @@ export interface WrittenEdges {
 	/** Number of created edges, by edge name. */
 	readonly edges: ReadonlyMap<string, number>;
 	readonly removed: number;
+	/** To another time. */
+	readonly moved: number;
 	/** As it should be already. */
 	readonly existing: number;
 	/** Changed here since, and left as they are. */
@@ -50,7 +52,7 @@ export async function writeEdges(
 	run: ImportRun,
 	edges: readonly NewEdge[],
 ): Promise<WrittenEdges> {
-	const { store, numbering } = run;
+	const { numbering } = run;
 	const bad: BadLine[] = [];
 	const wanted = new Map<string, NumberedEdge>();
 	let resolved = 0;
@@ -69,17 +71,16 @@ export async function writeEdges(
 			wanted.set(name, { number, mapping, from, to, isDeleted, at });
 		}
 	}
-	const { changed, newerHere } = await edgesToChange(store, [
-		...wanted.values(),
-	]);
+	const { changed, newerHere } = await edgesToChange(run, [...wanted.values()]);
 	if (changed.length > 0) await numbering.open();
 	const byShard = Map.groupBy(changed, (edge) =>
-		shardOfList(edge, store.storage),
+		shardOfList(edge, run.store.storage),
 	);
 	const written = await Promise.all(
 		[...byShard].map(([shard, some]) => writeShard(run, shard, some)),
 	);
 	const counts = new Map<string, number>();
+	const moved = written.reduce((sum, one) => sum + one.moved, 0);
 	let [created, removed] = [0, 0];
 	for (const edge of written.flatMap(({ changed }) => changed)) {
 		const { name } = edge.mapping;
@@ -92,8 +93,9 @@ export async function writeEdges(
 	return {
 		edges: counts,
 		removed,
+		moved,
 		newerHere,
-		existing: resolved - created - removed - newerHere,
+		existing: resolved - created - removed - moved - newerHere,
 		bad,
 		entries: written.flatMap(({ entry }) => entry ?? []),
 	};
@@ -102,23 +104,37 @@ export async function writeEdges(
 type Verdict = "change" | "existing" | "newerHere";
 
 /** What becomes of an edge: only what an import wrote is changed by one. */
-function verdictOf({ isDeleted, at }: NumberedEdge, old: Edge | null): Verdict {
+function verdictOf(
+	{ isDeleted, at }: NumberedEdge,
+	old: Edge | null,
+	movesEdges: boolean,
+): Verdict {
 	if (old === null) return isDeleted ? "existing" : "change";
-	if ((old.state === PRESENT) === !isDeleted) return "existing";
+	if ((old.state === PRESENT) === !isDeleted) {
+		const isMoved =
+			movesEdges &&
+			!isDeleted &&
+			at !== null &&
+			isOfImport(old.sequence) &&
+			at !== Math.floor(old.sequence / 1_000);
+		return isMoved ? "change" : "existing";
+	}
 	// A line without a time says nothing of edges that were removed.
 	if (!isDeleted && at === null) return "existing";
 	return isOfImport(old.sequence) ? "change" : "newerHere";
 }
 
 async function edgesToChange(
-	store: Store,
+	{ store, movesEdges }: ImportRun,
 	edges: readonly NumberedEdge[],
 ): Promise<{
 	readonly changed: readonly NumberedEdge[];
 	readonly newerHere: number;
 }> {
 	const found = await readDecisive(store.storage, "edges", edges);
-	const verdicts = edges.map((edge, at) => verdictOf(edge, found[at] ?? null));
+	const verdicts = edges.map((edge, at) =>
+		verdictOf(edge, found[at] ?? null, movesEdges),
+	);
 	return {
 		changed: edges.filter((_, at) => verdicts[at] === "change"),
 		newerHere: verdicts.filter((verdict) => verdict === "newerHere").length,
@@ -126,11 +142,13 @@ async function edgesToChange(
 }
 
 async function writeShard(
-	{ pipeline, numbering, lease }: ImportRun,
+	{ pipeline, numbering, lease, movesEdges }: ImportRun,
 	shard: number,
 	wanted: readonly NumberedEdge[],
 ): Promise<{
+	/** Created or removed. */
 	readonly changed: readonly NumberedEdge[];
+	readonly moved: number;
 	readonly entry: BatchEntry | null;
 }> {
 	const inverses = wanted.map((edge) => inverseOf(pipeline.store, edge));
@@ -153,11 +171,12 @@ async function writeShard(
 				lease.assertNotExpired();
 				const lastSequences = lastSequencesOf(locked, reads);
 				const changed: NumberedEdge[] = [];
+				let moved = 0;
 				const edges: (EdgeKey & Omit<Edge, "from" | "to">)[] = [];
 				const remote: EdgeUpdate[] = [];
 				for (const [at, edge] of wanted.entries()) {
 					const old = reads.edges[at] ?? null;
-					if (verdictOf(edge, old) !== "change") continue;
+					if (verdictOf(edge, old, movesEdges) !== "change") continue;
 					const { mapping, from, to } = edge;
 					const list = listName(mapping, from);
 					const last = lastSequences.get(list) ?? 0;
@@ -168,7 +187,8 @@ async function writeShard(
 						version: (old?.version ?? 0) + 1,
 						sequence,
 					} as const;
-					changed.push(edge);
+					if (old?.state === next.state) moved++;
+					else changed.push(edge);
 					edges.push({ mapping, from, to, ...next });
 					const inverse = inverses[at] ?? null;
 					if (inverse === null) continue;
@@ -183,12 +203,14 @@ async function writeShard(
 						edges.push({ ...inverse, ...next });
 					}
 				}
-				return { result: { changed, remote }, edges, entry: { edges: remote } };
+				const result = { changed, moved, remote };
+				return { result, edges, entry: { edges: remote } };
 			},
 		},
 	);
 	return {
 		changed: result.changed,
+		moved: result.moved,
 		entry: row && { row, edges: result.remote, isAcknowledged: invalidated },
 	};
 }

@@ -43,7 +43,8 @@ export function partsOfRow(columns: readonly string[], row: Row): Parts | null {
 
 /**
  * The line of each of these edges, by its key. Several rows may name one edge: it
- * exists if any of them makes it, so the table is asked for all of them.
+ * exists if any of them makes it, at the time of the first one that can be read, as
+ * in a full pass. So the table is asked for all of them.
  */
 export async function currentEdges(
 	plan: TablePlan,
@@ -53,12 +54,20 @@ export async function currentEdges(
 	const lines = new Map<string, RowLine>();
 	for (const [key, { gone }] of edges) lines.set(key, gone);
 	const rows = await source.rowsOf(
-		{ ...plan, key: [...plan.fromColumns, ...plan.toColumns] },
+		{
+			...plan,
+			key: [...plan.fromColumns, ...plan.toColumns],
+			order: plan.key,
+		},
 		[...edges.values()].map(({ ends }) => ends),
 	);
 	for (const row of rows) {
 		const line = plan.lineOf(row);
-		if (line !== null && !line.isDeleted) lines.set(line.key, line);
+		if (line === null || line.isDeleted) continue;
+		const known = lines.get(line.key);
+		if (known === undefined || known.isDeleted || "problem" in known.line) {
+			lines.set(line.key, line);
+		}
 	}
 	return lines;
 }

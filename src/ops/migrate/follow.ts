@@ -162,6 +162,7 @@ export async function follow(
 		const done = await importLines(store, texts(lines), {
 			...options.writing,
 			fields: options.fields,
+			movesEdges: true,
 			onBadLine(line, reason, missing) {
 				const key = lines[line - 1]?.key;
 				if (key === undefined) return;

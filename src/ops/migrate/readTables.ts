@@ -36,6 +36,8 @@ export async function* readTables(reading: Reading): AsyncGenerator<ReadRow> {
 	for (const plan of plans.slice(Math.max(0, from))) {
 		const after = plan.name === position?.table ? position.after : undefined;
 		const own: SeenRows = { made: new Set(), deleted: new Set() };
+		/** The edges whose rows could not be read so far. */
+		const unread = new Set<string>();
 		if (kind === "full" && after === undefined) seen.set(plan, own);
 		const mark = plan.changed === null ? undefined : state.marks[plan.name];
 		const since =
@@ -54,9 +56,12 @@ export async function* readTables(reading: Reading): AsyncGenerator<ReadRow> {
 					: await currentLines(plan, source, page);
 			for (const { one, cursor } of read) {
 				if (kind === "full") {
+					const isFirst = !own.made.has(one.key) || unread.has(one.key);
 					see(own, one);
-					// Another row may make the same edge: what no row makes is deleted at the end.
-					if (plan.kind === "edge" && one.isDeleted) continue;
+					if ("problem" in one.line) unread.add(one.key);
+					else unread.delete(one.key);
+					// Another row may make the same edge: the first one says its time, and what no row makes is deleted at the end.
+					if (plan.kind === "edge" && (one.isDeleted || !isFirst)) continue;
 				}
 				yield { one, cursor, plan };
 			}
@@ -89,7 +94,7 @@ function linesOf(
 	});
 }
 
-/** The same of some rows of a table: an edge whose row is marked as deleted may have another row. */
+/** The same of some rows of a table: other rows may say something of their edges too. */
 async function currentLines(
 	plan: TablePlan,
 	source: Source,
@@ -97,13 +102,12 @@ async function currentLines(
 ): Promise<readonly ReadLine[]> {
 	const lines = linesOf(plan, page);
 	if (plan.kind === "object") return lines;
-	const deleted = new Map<string, RowEdge>();
+	const edges = new Map<string, RowEdge>();
 	for (const { row } of page) {
-		if (plan.lineOf(row)?.isDeleted !== true) continue;
 		const edge = edgeOfRow(plan, row);
-		if (edge !== null) deleted.set(edge.gone.key, edge);
+		if (edge !== null) edges.set(edge.gone.key, edge);
 	}
-	const current = await currentEdges(plan, source, deleted);
+	const current = await currentEdges(plan, source, edges);
 	return lines.map(({ one, cursor }) => ({
 		one: current.get(one.key) ?? one,
 		cursor,

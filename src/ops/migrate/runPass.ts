@@ -93,6 +93,7 @@ export async function runPass(
 	) =>
 		importLines(store, lines, {
 			fields: options.fields,
+			movesEdges: true,
 			...options.writing,
 			onBadLine: (line, reason, missing) =>
 				ledger.refuse(line, reason, missing),

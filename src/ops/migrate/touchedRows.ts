@@ -62,27 +62,15 @@ export class TouchedRows {
 		for (const plan of this.#plans) {
 			const own = this.#touched.get(plan);
 			if (own === undefined) continue;
-			const seen = new Set<string>();
-			const take = (row: Row, edges: Map<string, RowEdge>) => {
-				const line = plan.lineOf(row);
-				if (plan.kind === "object") {
-					if (line === null) return;
-					seen.add(line.key);
-					lines.push(line);
-				} else if (line === null || line.isDeleted) {
-					// Another row may make the same edge.
-					const made = edgeOfRow(plan, row);
-					if (made !== null) edges.set(made.gone.key, made);
-				} else if (!seen.has(line.key)) {
+			const rows = await source.rowsOf(plan, [...own.rows.values()]);
+			if (plan.kind === "object") {
+				const seen = new Set<string>();
+				for (const row of rows) {
+					const line = plan.lineOf(row);
+					if (line === null) continue;
 					seen.add(line.key);
 					lines.push(line);
 				}
-			};
-			const edges = new Map(own.edges);
-			for (const row of await source.rowsOf(plan, [...own.rows.values()])) {
-				take(row, edges);
-			}
-			if (plan.kind === "object") {
 				for (const key of own.rows.keys()) {
 					if (seen.has(key)) continue;
 					const line = { type: plan.name, key, deleted: true };
@@ -90,8 +78,13 @@ export class TouchedRows {
 				}
 				continue;
 			}
-			const open = new Map([...edges].filter(([key]) => !seen.has(key)));
-			for (const line of (await currentEdges(plan, source, open)).values()) {
+			// Other rows may say something of the same edges.
+			const edges = new Map(own.edges);
+			for (const row of rows) {
+				const edge = edgeOfRow(plan, row);
+				if (edge !== null) edges.set(edge.gone.key, edge);
+			}
+			for (const line of (await currentEdges(plan, source, edges)).values()) {
 				if (line.isDeleted) gone.unshift(line);
 				else lines.push(line);
 			}

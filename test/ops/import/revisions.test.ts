@@ -142,5 +142,17 @@ describe("lines with a rev", () => {
 		);
 		assert.deepEqual(years, [2021, 2020, 2019]);
 		await assertSound(graph);
+		const again = [like("p:3", "2022-01-01T00:00:00.000Z")];
+		const stays = await importAll(graph, again);
+		assert.deepEqual([stays.report.changed, stays.report.existing], [0, 1]);
+		const moves = await importAll(graph, again, { movesEdges: true });
+		assert.deepEqual([moves.report.changed, moves.report.existing], [1, 0]);
+		const mapping = graph.mapping("likePin");
+		const [moved] = await graph.storage.read("lists", [
+			{ mapping, from, backward: false, limit: 1 },
+		]);
+		const [newest] = (moved as ScanResult).edges;
+		assert.equal(newest?.to, await idOf(graph, "p:3"));
+		await assertSound(graph);
 	});
 });

@@ -10,6 +10,12 @@ export interface SourceTable {
 	readonly where?: string;
 }
 
+/** Rows that are found by some columns, and come in the order of others. */
+export interface FoundRows extends SourceTable {
+	/** The columns of their order (default: any order). */
+	readonly order?: readonly string[];
+}
+
 /** A table whose log is read. */
 export interface LoggedTable {
 	readonly table: string;
@@ -56,9 +62,9 @@ export interface Source extends AsyncDisposable {
 			readonly limit?: number;
 		},
 	): AsyncIterable<readonly SourceRow[]>;
-	/** The rows with these keys, in any order. */
+	/** The rows with these keys. With `order`, those of one key come in that order. */
 	rowsOf(
-		table: SourceTable,
+		table: FoundRows,
 		keys: readonly (readonly string[])[],
 	): Promise<readonly Row[]>;
 	/** The rows of a statement. `:name` in it is the value of that name. Throws BAD_CONFIG if the database refuses it. */

@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../../errors.ts";
 import type { Row } from "../mapping.ts";
-import type { SourceTable } from "./source.ts";
+import type { FoundRows, SourceTable } from "./source.ts";
 
 /** What the two databases spell differently. */
 export interface SqlSpelling {
@@ -62,7 +62,7 @@ export function pageStatement(
 
 export function rowsStatement(
 	sql: SqlSpelling,
-	{ table, key, where }: SourceTable,
+	{ table, key, where, order = [] }: FoundRows,
 	{
 		columns,
 		keys,
@@ -84,8 +84,10 @@ export function rowsStatement(
 					)
 					.join(" OR ");
 	const filter = where === undefined ? "" : ` AND (${where})`;
+	const sorted =
+		order.length === 0 ? "" : ` ORDER BY ${order.map(sql.quote).join(", ")}`;
 	return {
-		text: `SELECT ${columns.map(sql.quote).join(", ")} FROM ${sql.quote(table)} WHERE (${wanted})${filter}`,
+		text: `SELECT ${columns.map(sql.quote).join(", ")} FROM ${sql.quote(table)} WHERE (${wanted})${filter}${sorted}`,
 		values,
 	};
 }
