@@ -1,3 +1,4 @@
+import { CorkboardError } from "../errors.ts";
 import type { FeedDefinition } from "../feed/feedModel.ts";
 import type { VisibilityPolicy } from "../graph/read/visibilityPolicy.ts";
 import type { PlacementPolicy } from "../graph/write/placement.ts";
@@ -89,13 +90,17 @@ export function policy(policies: Policies): Policies {
 	return policies;
 }
 
-/** An app as its file exports it, with its parts. */
+/** An app as its file exports it, with its parts. Throws BAD_MODEL for what two of them say. */
 export function defineApp({
 	parts = [],
 	...app
 }: App & { readonly parts?: readonly Part[] }): App {
 	let whole: App = app;
 	for (const { resolvers = [], policies = {}, jobs = [], feed } of parts) {
+		if (feed && whole.feed) throw saidTwice("feed");
+		for (const [path] of resolvers) {
+			if (whole.resolvers.has(path)) throw saidTwice(`the resolver ${path}`);
+		}
 		whole = {
 			...whole,
 			...(feed && { feed }),
@@ -117,32 +122,72 @@ function together(
 		...other
 	}: NonNullable<Part["policies"]>,
 ): Policies {
+	if (one.createdAtField && other.createdAtField) {
+		throw saidTwice("policies.createdAtField");
+	}
 	return {
 		...one,
 		...other,
 		visibility: {
-			types: byType(one.visibility?.types, visibility?.types),
+			types: byType(
+				"visibility.types",
+				one.visibility?.types,
+				visibility?.types,
+			),
 			privateLists: [
 				...(one.visibility?.privateLists ?? []),
 				...(visibility?.privateLists ?? []),
 			],
-			hides: { ...one.visibility?.hides, ...visibility?.hides },
+			hides: joined(
+				"policies.visibility.hides",
+				one.visibility?.hides,
+				visibility?.hides,
+			),
 		},
-		placement: { ...one.placement, ...placement },
-		fields: byType(one.fields, fields),
-		rights: byType(one.rights, rights),
+		placement: joined("policies.placement", one.placement, placement),
+		fields: byType("fields", one.fields, fields),
+		rights: byType("rights", one.rights, rights),
 	};
 }
 
 /** What both say of each type. */
 function byType<T extends object>(
+	of: string,
 	one: Readonly<Record<string, T>> = {},
 	other: Readonly<Record<string, T>> = {},
 ): Readonly<Record<string, T>> {
 	return Object.fromEntries(
 		[...new Set([...Object.keys(one), ...Object.keys(other)])].map((type) => [
 			type,
-			{ ...one[type], ...other[type] } as T,
+			joined(`policies.${of}.${type}`, one[type], other[type]) as T,
 		]),
+	);
+}
+
+/** What both say; lists are put together. */
+function joined<T extends object>(
+	path: string,
+	one: T | undefined,
+	other: T | undefined,
+): T {
+	const whole: Record<string, unknown> = { ...one };
+	for (const [name, value] of Object.entries(other ?? {})) {
+		const known = whole[name];
+		if (Array.isArray(known) && Array.isArray(value)) {
+			whole[name] = [...known, ...value];
+		} else if (known === undefined) {
+			whole[name] = value;
+		} else if (value !== undefined) {
+			throw saidTwice(`${path}.${name}`);
+		}
+	}
+	return whole as T;
+}
+
+/** The second would silently replace the first: who may see something, say. */
+function saidTwice(what: string): CorkboardError {
+	return new CorkboardError(
+		"BAD_MODEL",
+		`The app and a part of it, or two parts, both have ${what}: one would replace the other.`,
 	);
 }

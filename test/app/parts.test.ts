@@ -11,8 +11,12 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, describe, it } from "node:test";
+import { defineApp, type Part } from "../../src/app/defineApp.ts";
 import { findApp } from "../../src/app/findApp.ts";
 import { readApp } from "../../src/app/readApp.ts";
+import type { TypeVisibility } from "../../src/graph/read/visibilityPolicy.ts";
+import type { Node } from "../../src/graph/types.ts";
+import { byId } from "../../src/resolvers/nodeResolvers.ts";
 import { openTest } from "../../src/testing/openTest.ts";
 import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -58,6 +62,56 @@ function pinsWith(name: string, parts: readonly string[]): string {
 }
 
 const plain = pinsWith("plain", []);
+
+describe("a part", () => {
+	it("adds to lists of a policy, and is refused where it would replace what another one says", () => {
+		const app = (part: Part, other: Part = {}) =>
+			defineApp({
+				schema: plain,
+				identity: { type: "User", nameLookup: "username" },
+				resolvers: new Map([["Query.board", byId("board")]]),
+				policies: {
+					visibility: {
+						types: { Board: { isVisible: () => false, siblings: ["a"] } },
+						privateLists: [],
+					},
+				},
+				parts: [part, other],
+			});
+		const seen = (rule: TypeVisibility): Part => ({
+			policies: { visibility: { types: { Board: rule } } },
+		});
+		const { policies } = app(seen({ siblings: ["b"] }), seen({ owner: "c" }));
+		const board = policies.visibility?.types.Board;
+		assert.deepEqual(board?.siblings, ["a", "b"]);
+		assert.equal(board?.owner, "c");
+		assert.equal(board?.isVisible?.({} as Node, null), false);
+		const id = { Board: { colocateWith: "owner" } };
+		for (const [part, other, what] of [
+			[
+				seen({ isVisible: () => true }),
+				{},
+				"policies.visibility.types.Board.isVisible",
+			],
+			[seen({ owner: "b" }), seen({ owner: "c" }), "types.Board.owner"],
+			[
+				{ policies: { placement: id } },
+				{ policies: { placement: id } },
+				"policies.placement.Board",
+			],
+			[
+				{ resolvers: new Map([["Query.board", byId("board")]]) },
+				{},
+				"the resolver Query.board",
+			],
+		] as const) {
+			assert.throws(() => app(part, other), {
+				code: "BAD_MODEL",
+				message: new RegExp(`both have .*${what}: one would replace`),
+			});
+		}
+	});
+});
 
 describe("the parts of pins", () => {
 	it("are those that its app names, with files of the SDL of their own", () => {
