@@ -13,6 +13,7 @@ import type { Corkboard } from "../app/openCorkboard.ts";
 import { type Id, packId, unpackId } from "../id/ids.ts";
 import { DATE_TIME_EXAMPLE } from "../model/dateTime.ts";
 import { everyObject, selectionOf } from "./everyObject.ts";
+import { keysRead } from "./keysRead.ts";
 import type { TestGraph } from "./openTest.ts";
 
 /** What was looked at, and what was wrong. */
@@ -62,7 +63,7 @@ export async function walkPrivacy(
 		]),
 	);
 	const mutations = mutationsOf(corkboard);
-	const problems: string[] = [];
+	const problems = undecided(corkboard);
 	/** What nobody, the first viewer, sees. */
 	let visible: ReadonlySet<Id> | undefined;
 	let hidden = 0;
@@ -113,6 +114,21 @@ export async function walkPrivacy(
 		mutations: mutations.map(({ name }) => name),
 		problems,
 	};
+}
+
+/** Fields that decide who sees an object, and that the policy does not name: a change of one would be acknowledged before other processes know of it. */
+function undecided({ model, app }: Corkboard): string[] {
+	const types = Object.entries(app.policies.visibility?.types ?? {});
+	return types.flatMap(([type, { isVisible, decidedBy = [] }]) => {
+		if (isVisible === undefined) return [];
+		const read = keysRead(type, isVisible);
+		return (model.objects.get(type)?.stored ?? [])
+			.filter(({ field, key }) => read.has(key) && !decidedBy.includes(field))
+			.map(
+				({ field }) =>
+					`isVisible of ${type} reads ${field}, which decidedBy does not name`,
+			);
+	});
 }
 
 interface AskedMutation {

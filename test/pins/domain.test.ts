@@ -8,7 +8,7 @@ import {
 } from "../../src/graph/read/visibilityPolicy.ts";
 import { createPlacement } from "../../src/graph/write/placement.ts";
 import { packId } from "../../src/id/ids.ts";
-import type { JsonObject } from "../../src/util/json.ts";
+import { keysRead } from "../../src/testing/keysRead.ts";
 import { theModel } from "../helpers/model.ts";
 
 const { model } = theModel();
@@ -58,21 +58,7 @@ describe("the visibility policy", () => {
 		for (const [type, { isVisible, decidedBy = [] }] of Object.entries(
 			(pinsApp.policies.visibility as VisibilityPolicy).types,
 		)) {
-			const read = new Set<string>();
-			const id = packId({ shard: 0, type: 1, local: 1 });
-			// Whatever it finds there, so that it reads all it ever reads.
-			for (const value of [undefined, true, "text"]) {
-				const data = new Proxy<JsonObject>(
-					{},
-					{
-						get(_, key) {
-							read.add(String(key));
-							return value;
-						},
-					},
-				);
-				isVisible?.({ id, type, data }, id);
-			}
+			const read = isVisible === undefined ? [] : keysRead(type, isVisible);
 			const keys = decidedBy.map(
 				(field) =>
 					model.objects.get(type)?.stored.find((one) => one.field === field)

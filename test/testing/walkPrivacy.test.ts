@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { type App, defineApp } from "../../src/app/defineApp.ts";
+import type { VisibilityPolicy } from "../../src/graph/read/visibilityPolicy.ts";
 import { required } from "../../src/graphql/input/readInput.ts";
 import { id } from "../../src/graphql/input/validators.ts";
 import { dateTime } from "../../src/model/validation.ts";
@@ -25,7 +26,7 @@ type Route implements Node @object(type: 2, table: "routes") {
 	finder: Climber @reference(key: "finder_id")
 }
 type Mutation { logAscent(input: LogAscentInput!): LogAscentPayload }
-input LogAscentInput { routeId: ID!, at: DateTime!, with: RopeInput!, where: PlaceInput! }
+input LogAscentInput { routeId: ID!, at: DateTime!, rope: RopeInput!, place: PlaceInput! }
 input RopeInput { length: Int!, color: String }
 input PlaceInput @oneOf { name: String, number: Int }
 type LogAscentPayload { route: Route }
@@ -37,12 +38,19 @@ const LINES = [
 	{ type: "Route", key: "r", fields: { finder: "ada", secret: true } },
 ];
 
+const anything = () => ({ value: null });
+
 /** An app with a mutation by hand, which finds its route as `find` does. */
 function appOf(schema: string, find: "visible" | "stored"): App {
 	const logAscent = mutation(
 		{
 			name: "logAscent",
-			input: () => ({ routeId: required(id), at: required(dateTime) }),
+			input: () => ({
+				routeId: required(id),
+				at: required(dateTime),
+				rope: anything,
+				place: anything,
+			}),
 			cost: () => 1,
 		},
 		async ({ routeId }, context) => {
@@ -92,6 +100,24 @@ describe("walkPrivacy", () => {
 			mutations: ["logAscent.routeId"],
 			problems: [],
 		});
+	});
+
+	it("finds a field that decides who sees an object and that the policy does not name", async () => {
+		const app = appOf(schema, "visible");
+		const { types } = app.policies.visibility as VisibilityPolicy;
+		const { decidedBy: _, ...route } = types.Route ?? {};
+		await using graph = await openTest(
+			{
+				...app,
+				policies: {
+					visibility: { types: { Route: route }, privateLists: [] },
+				},
+			},
+			LINES,
+		);
+		assert.deepEqual((await walkPrivacy(graph)).problems, [
+			"isVisible of Route reads secret, which decidedBy does not name",
+		]);
 	});
 
 	it("finds one that answers otherwise for what is hidden", async () => {
