@@ -12,6 +12,7 @@ import { compareLock, EMPTY_LOCK, parseLock } from "../model/lock/lock.ts";
 import { loadModel, type ModelAndSchema } from "../model/read.ts";
 import { referencesNullOnlyOnError } from "../model/semanticNonNull.ts";
 import type { Model, Reference } from "../model/types.ts";
+import { checkInputs } from "../plan/checkInputs.ts";
 import {
 	declaredMutations,
 	type Rights,
@@ -44,6 +45,7 @@ export function readApp(app: App): AppModel {
 	const { rights = {} } = app.policies;
 	checkMutations(mutations, domain, rights, app.resolvers);
 	checkReferences({ model, schema }, domain);
+	checkInputs(schema, { model, fields: domain.fields }, app.resolvers);
 	const feedModel = readFeed(model, app, domain.createdAtField);
 	const resolvers = new Map([
 		...nodeResolvers().filter(([path]) =>

@@ -25,6 +25,8 @@ export interface BatchResolver<Context = unknown> {
 		args: Readonly<Record<string, unknown>>,
 		types: InputTypes,
 	): readonly FieldProblem[];
+	/** The fields of its argument `input` that it reads: the program does not start if the SDL has others. */
+	inputFields?(types: InputTypes): readonly string[];
 	/** Whether the result depends on the viewer. */
 	readonly dependsOnViewer: boolean;
 	/** What it names of the schema: the program does not start without. */

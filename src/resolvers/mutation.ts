@@ -103,6 +103,7 @@ function mutationField<S extends InputShape>(
 			resolve,
 		}),
 		inputProblems: (args, types) => inputs.problems(args, types),
+		inputFields: (types) => Object.keys(inputs.shapeOf(types)),
 	};
 }
 
@@ -118,17 +119,15 @@ class MutationInputs<S extends InputShape> {
 	/** Throws BAD_USER_INPUT with all problems of its fields. */
 	read(args: Arguments, { graph, fields }: RequestContext): Input<S> {
 		const { name, validateTogether = () => [] } = this.definition;
-		const shape = this.#shapeOf({ model: graph.model, fields });
+		const shape = this.shapeOf({ model: graph.model, fields });
 		return readInput(name, shape, given(args), validateTogether);
 	}
 
 	problems(args: Arguments, types: InputTypes) {
-		return fieldProblems(
-			readFields(this.#shapeOf(types), given(args)).problems,
-		);
+		return fieldProblems(readFields(this.shapeOf(types), given(args)).problems);
 	}
 
-	#shapeOf(types: InputTypes): S {
+	shapeOf(types: InputTypes): S {
 		const known = this.#shapes.get(types.model);
 		if (known !== undefined) return known;
 		const shape = this.definition.input(types);

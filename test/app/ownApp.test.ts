@@ -312,6 +312,20 @@ describe("an app of somebody's own", () => {
 		const ofSong = (argument: string) => ({
 			sdl: SDL.replace('"songs")', `"songs") @mutations(${argument})`),
 		});
+		const rename = (input: Readonly<Record<string, string>>) => ({
+			sdl: `${SDL}type Mutation { rename(input: RenameInput!): RenamePayload }
+input RenameInput { songId: ID! title: String! }
+type RenamePayload { song: Song }
+`,
+			app: APP.replace(
+				"new Map([",
+				`new Map([["Mutation.rename", mutation({ name: "rename", cost: () => 0, input: () => ({ ${Object.entries(
+					input,
+				)
+					.map((pair) => pair.join(": "))
+					.join(", ")} }) }, async () => ({}))], `,
+			),
+		});
 		for (const [name, change, problem] of [
 			[
 				"list",
@@ -344,6 +358,16 @@ describe("an app of somebody's own", () => {
 				"created",
 				{ app: APP.replace("policies: {", 'policies: { createdAtField: "x",') },
 				/The policies name the createdAtField x, which no type of the schema stores\.$/,
+			],
+			[
+				"unknown",
+				rename({ song: "required(id)", title: "required(text(9))" }),
+				/The resolver of Mutation\.rename reads song, which RenameInput does not have\. Did you mean songId\?$/,
+			],
+			[
+				"unread",
+				rename({ songId: "required(id)" }),
+				/The resolver of Mutation\.rename does not read title, which RenameInput has\.$/,
 			],
 			[
 				"folder",
@@ -433,7 +457,7 @@ type Song implements Node @object(type: 2, table: "songs") {
 
 const APP = `
 import { join } from "node:path";
-import { byIdOrKey, defineApp, listCount } from "corkboard";
+import { byIdOrKey, defineApp, id, listCount, mutation, required, text } from "corkboard";
 
 export default defineApp({
 	schema: join(import.meta.dirname, "schema"),
