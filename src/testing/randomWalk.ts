@@ -162,7 +162,8 @@ async function compare(
 		{ ...config, cacheBytes: 0 },
 		"readOnly",
 	);
-	return compareAnswers(corkboard, reader, objects, random, without);
+	// The reader is open until then.
+	return await compareAnswers(corkboard, reader, objects, random, without);
 }
 
 /** How the graph is asked: in this process, or over HTTP. */
