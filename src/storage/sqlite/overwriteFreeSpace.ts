@@ -6,8 +6,9 @@ import { SqliteConnection } from "./driver/sqliteConnection.ts";
  * Overwrites what was deleted from the files of a folder and is still in their free
  * space or in their WAL: each file is written anew without it, and its WAL is
  * emptied. Call it as the owner of the folder. For a time it needs as much space
- * again as the largest file has. Returns the files whose WAL could not be emptied,
- * because another process reads them. Throws a StorageFailure, as for a full disk.
+ * again as the largest file has for its WAL, and as much for a temporary file. Returns
+ * the files whose WAL could not be emptied, because another process reads them. Throws
+ * a StorageFailure, as for a full disk.
  */
 export function overwriteFreeSpace(folder: string): readonly string[] {
 	const files = readdirSync(folder)

@@ -131,6 +131,8 @@ describe("accounts erase of an embedded folder", () => {
 		await run("accounts", "erase", ada, "--now", "--yes");
 		assert.deepEqual(filesWith(env.CORKBOARD_DATA, PLANTED), []);
 		assert.ok(filesWith(env.CORKBOARD_DATA, "bob the other").length > 0);
+		// What others wrote on her pins is deleted, and stays theirs.
+		assert.ok(filesWith(env.CORKBOARD_DATA, "of the other").length > 0);
 		const out = await run(...follow, "--select", "Pin", ...since);
 		const ops = [...out.matchAll(/"op":"(create|update|delete|erase)"/g)];
 		const counts = Object.groupBy(ops, ([, op = ""]) => op);
