@@ -105,14 +105,14 @@ describe("changes follow of an embedded folder", () => {
 	test("makes a copy that is equal to the folder, from a dump and what followed, though the writer and the follower are killed again and again", async () => {
 		using folder = await world();
 		const copy = new Copy();
-		const follower = () => {
+		const follower = (more: Readonly<Record<string, string>> = {}) => {
 			const program = startProgram(
 				[
 					...FOLLOW,
 					...["--from", folder.path("dump")],
 					...["--position-file", folder.path("position.json")],
 				],
-				{ env: folder.env },
+				{ env: { ...folder.env, ...more } },
 			);
 			copyFrom(program, copy);
 			return program;
@@ -144,13 +144,21 @@ describe("changes follow of an embedded folder", () => {
 			await second.someMore();
 			await second.kill();
 		}
-		await using program = follower();
+		await using program = follower({ CORKBOARD_ADMIN: "127.0.0.1:0" });
+		const [, metrics = ""] = await program.printed(
+			"err",
+			/(http:\/\/127\.0\.0\.1:\d+\/metrics)/,
+		);
 		await using storage = await folder.open();
 		const expected = await contentOf(storage, "title");
 		assert.ok(expected.objects.size > 6_000);
 		const isEqual = () =>
 			JSON.stringify(sorted(copy)) === JSON.stringify(sorted(expected));
 		await until("an equal copy", isEqual, 60_000).catch(() => {});
+		await until("no lag", async () => {
+			const shown = await (await fetch(metrics)).text();
+			return shown.includes('changes_lag_seconds{host="db00003.sqlite"} 0\n');
+		});
 		program.send("SIGTERM");
 		assert.equal((await program.ended).code, 0);
 		assert.deepEqual(copy.faults, []);
