@@ -2,9 +2,11 @@ import {
 	type Graph,
 	type Id,
 	type InputId,
+	id,
 	invalidField,
 	type MutationContext,
 	type Node,
+	optional,
 	type PartOf,
 	text,
 } from "corkboard";
@@ -18,6 +20,15 @@ import {
 
 /** The section, its board, and whether the board is shared with the viewer. */
 const SECTION_COST = 3;
+
+const SECTION_FIELD = { sectionId: optional(id) };
+
+/** The field of an input that names a section; none in an app without them. */
+export function sectionField({
+	model,
+}: Pick<Graph, "model">): typeof SECTION_FIELD {
+	return hasSections(model) ? SECTION_FIELD : ({} as typeof SECTION_FIELD);
+}
 
 /** The section that a client names for a pin of this board; null for none. */
 export async function sectionOf(

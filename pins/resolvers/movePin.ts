@@ -15,7 +15,12 @@ import {
 	required,
 	requireOnList,
 } from "corkboard";
-import { inSection, sectionIdOf, sectionOf } from "../parts/sections.ts";
+import {
+	inSection,
+	sectionField,
+	sectionIdOf,
+	sectionOf,
+} from "../parts/sections.ts";
 import {
 	mappingOf,
 	referenceOf,
@@ -33,10 +38,10 @@ const position = positionInput("Pin");
 export const movePin = mutation(
 	{
 		name: "movePin",
-		input: () => ({
+		input: (types) => ({
 			pinId: required(id),
 			boardId: optional(id),
-			sectionId: optional(id),
+			...sectionField(types),
 			...position.fields,
 		}),
 		validateTogether: position.problems,
@@ -61,10 +66,10 @@ export const MAX_PINS = 50;
 export const movePins = mutation(
 	{
 		name: "movePins",
-		input: () => ({
+		input: (types) => ({
 			pinIds: required(ids(MAX_PINS)),
 			boardId: optional(id),
-			sectionId: optional(id),
+			...sectionField(types),
 		}),
 		cost: ({ pinIds, boardId, sectionId }) =>
 			countOf(pinIds) *

@@ -15,7 +15,12 @@ import {
 	type Resolvers,
 	required,
 } from "corkboard";
-import { inSection, sectionIdOf, sectionOf } from "../parts/sections.ts";
+import {
+	inSection,
+	sectionField,
+	sectionIdOf,
+	sectionOf,
+} from "../parts/sections.ts";
 import {
 	listCount,
 	newStoredJson,
@@ -36,7 +41,7 @@ const createPin = mutation(
 		name: "createPin",
 		input: (types) => ({
 			boardId: required(id),
-			sectionId: optional(id),
+			...sectionField(types),
 			...fieldsToCreate(types, "Pin"),
 			interests: optional(slugs),
 			idempotencyKey: optional(idempotencyKey),
@@ -81,10 +86,10 @@ const createPin = mutation(
 const repin = mutation(
 	{
 		name: "repin",
-		input: () => ({
+		input: (types) => ({
 			pinId: required(id),
 			boardId: required(id),
-			sectionId: optional(id),
+			...sectionField(types),
 			title: optional(fieldPolicies.Pin.title.validate),
 			details: optional(fieldPolicies.Pin.details.validate),
 			idempotencyKey: optional(idempotencyKey),
