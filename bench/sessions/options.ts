@@ -72,7 +72,8 @@ export const usage = `usage: npm run bench -- sessions [options]
   --connections N    of the closed loop, each with one request under way (default 32)
   --rounds N         (default 5)
   --seconds N        of one measurement (default 12)
-  --warm N           seconds of sessions on each server before; peers, which keep nothing, get a quarter (default 30)
+  --warm N           seconds of sessions before, for each way its part, and as much for each peer: V8 compiles for tens of
+                     thousands of requests (default 90)
   --open SHARES      of a server's own closed loop, offered in an open loop (default 0.5; none: no open loop)
   --pause MS,S       in open loops, stops the server for so long, every so many seconds
   --root FOLDER      another checkout of Corkboard beside this one, with its packages; may be given several times
@@ -139,7 +140,7 @@ export function readSessionOptions(args: readonly string[]): SessionOptions {
 		connections: countOf("connections", values.connections, 32, 1),
 		rounds: countOf("rounds", values.rounds, quick ? 1 : 5, 1),
 		seconds: numberOf("seconds", values.seconds, quick ? 2 : 12, 0.1),
-		warm: numberOf("warm", values.warm, quick ? 2 : 30),
+		warm: numberOf("warm", values.warm, quick ? 2 : 90),
 		open: sharesOf(values.open),
 		pauses: values.pause === undefined ? null : pausesOf(values.pause),
 		roots: values.root,

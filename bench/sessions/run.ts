@@ -79,10 +79,8 @@ export class Run {
 	async warm(): Promise<void> {
 		const { contenders, options, progress } = this.#of;
 		for (const contender of contenders) {
-			const { isOurs, title } = contender;
-			progress.say(`warming up: ${title}`);
-			const part = isOurs ? options.ways.length : 4;
-			await this.#send(contender, options.warm / part, null);
+			progress.say(`warming up: ${contender.title}`);
+			await this.#send(contender, options.warm / options.ways.length, null);
 		}
 	}
 
