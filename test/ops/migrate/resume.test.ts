@@ -89,6 +89,15 @@ it("a pass that dies goes on at the next row, and one that would delete most of 
 		assert.equal(second.made + second.unchanged, ROWS);
 		assert.equal(state.passes.length, 1);
 		assert.deepEqual(badKeys(), ["Pin:1"]);
+		// One that dies as it has ended leaves no row bad that is not.
+		new BadRows(badFile).add([{ key: "Interest:2", reason: "taken" }]);
+		const dies = pass((next) => {
+			state = next;
+			if (next.passes.at(-1)?.isFinished) throw new Error("killed");
+		});
+		await assert.rejects(dies, /killed/);
+		assert.equal(state.passes.at(-1)?.isFinished, true);
+		assert.deepEqual(badKeys(), ["Pin:1"]);
 		write(10);
 		await assert.rejects(pass(keep), /are gone in .*: nothing was deleted/);
 	} finally {
