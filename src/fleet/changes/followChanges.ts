@@ -49,6 +49,8 @@ export interface FollowOptions {
 	readonly lookMs?: number;
 	/** How long a server that left the map may give nothing out before it is left. Milliseconds. */
 	readonly leftMs?: number;
+	/** The clock that this is counted by. Milliseconds. */
+	readonly now?: () => number;
 	/** Whether it ends when everything that was committed before it began is given out. */
 	readonly untilNow?: boolean;
 }
@@ -96,6 +98,7 @@ export class ChangeFollower {
 	#turn: Promise<void> = Promise.resolve();
 	#failure: unknown = null;
 	#takenAt = 0;
+	#isTaking = false;
 
 	constructor(options: FollowOptions) {
 		const { since } = options;
@@ -236,19 +239,23 @@ export class ChangeFollower {
 		for (const url of successors) await this.#reportLoss(url);
 	}
 
-	/** Resolves when all of `goal` is given out, or when the server has given nothing of it for so long that nobody waits any more. */
+	/**
+	 * Resolves when all of `goal` is given out, or when the server has given nothing of
+	 * it for so long that nobody waits any more. The time that the sink takes does not count.
+	 */
 	async #readToEnd(name: string, goal: GtidSet): Promise<void> {
 		const { signal, leftMs = LEFT_MS, onLeft } = this.#options;
+		const { now = () => performance.now() } = this.#options;
 		let missing = Number.POSITIVE_INFINITY;
-		let movedAt = performance.now();
+		let movedAt = now();
 		while (!this.#given.contains(goal)) {
 			signal.throwIfAborted();
 			if (this.#failure !== null) throw this.#failure;
 			const left = goal.size - this.#given.intersection(goal).size;
-			if (left < missing) {
+			if (left < missing || this.#isTaking) {
 				missing = left;
-				movedAt = performance.now();
-			} else if (performance.now() - movedAt >= leftMs) {
+				movedAt = now();
+			} else if (now() - movedAt >= leftMs) {
 				onLeft?.(name, `${left} transactions of it were not read`);
 				return;
 			}
@@ -489,7 +496,12 @@ export class ChangeFollower {
 			// Most transactions of a quiet fleet change nothing that is followed.
 			if (changes.length > 0 || performance.now() - this.#takenAt >= QUIET_MS) {
 				this.#forgetDumped(next);
-				await this.#options.take(changes, () => this.#positionAt(next));
+				this.#isTaking = true;
+				await this.#options
+					.take(changes, () => this.#positionAt(next))
+					.finally(() => {
+						this.#isTaking = false;
+					});
 				this.#takenAt = performance.now();
 			}
 			this.#given = next;

@@ -4,7 +4,9 @@ import { writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ChangeFollower } from "../../../src/fleet/changes/followChanges.ts";
+import { GtidSet } from "../../../src/storage/mysql/driver/gtidSet.ts";
 import { openFileStore } from "../../../src/topology/file/fileStore.ts";
 import { ask } from "../../helpers/mysqlStorage.ts";
 import { MODEL, topologyOn } from "../../helpers/storageModel.ts";
@@ -65,4 +67,45 @@ test("a server that left the map and stops answering while it is read to its end
 		said[0] ?? "",
 		new RegExp(`^${way.name}: \\d+ transactions of it were not read$`),
 	);
+});
+
+test("a server that left the map is read to its end, however long the sink takes", async () => {
+	await using kept = await startMysql();
+	await using left = await startMysql();
+	using folder = temporaryFolder();
+	const file = join(folder.path, "topology.json");
+	writeFileSync(file, JSON.stringify(topologyOn(kept.url)));
+	await using store = openFileStore(file);
+	for (const n of [1, 2, 3]) await ask(left, `CREATE DATABASE only_there_${n}`);
+	const executed = async (server: Server) =>
+		String(
+			(await ask(server, "SELECT @@global.gtid_executed AS gtids"))[0]?.gtids,
+		);
+	const said: string[] = [];
+	let now = 0;
+	const follower = new ChangeFollower({
+		store,
+		model: MODEL,
+		selection: { fields: new Map(), mappings: new Map() },
+		environment: {},
+		since: {
+			gtids: await executed(kept),
+			owners: { "0-3": `${left.host}:${left.port}` },
+		},
+		async take() {
+			// Hours, in which it is looked again and again.
+			for (let looks = 0; looks < 20; looks++) {
+				await sleep(20);
+				now += 600_000;
+			}
+		},
+		signal: new AbortController().signal,
+		onLeft: (server, reason) => void said.push(`${server}: ${reason}`),
+		now: () => now,
+		untilNow: true,
+	});
+	await follower.run();
+	assert.deepEqual(said, []);
+	const given = new GtidSet(follower.position().gtids);
+	assert.ok(given.contains(new GtidSet(await executed(left))));
 });
