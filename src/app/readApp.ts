@@ -20,6 +20,7 @@ import {
 import { nodeResolvers } from "../resolvers/nodeResolvers.ts";
 import { didYouMean } from "../util/nearest.ts";
 import { readTextFileSync } from "../util/textFile.ts";
+import { checkShape } from "./checkShape.ts";
 import type { App, Identity } from "./defineApp.ts";
 
 /** An app, its model and the rules that go with that. */
@@ -34,6 +35,7 @@ export interface AppModel extends ModelAndSchema {
 
 /** Reads the SDL of an app, and holds its resolvers and policies against it. Opens nothing. Throws BAD_MODEL. */
 export function readApp(app: App): AppModel {
+	checkShape(app);
 	const { model, schema, mutations } = loadModel(app.schema, {
 		resolverFields: new Set(app.resolvers.keys()),
 		describe: (type, field) =>

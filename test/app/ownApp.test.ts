@@ -308,7 +308,7 @@ describe("an app of somebody's own", () => {
 		}
 	});
 
-	it("is refused in one sentence: a list of an unknown type, a wrong name in @mutations, a resolver of a lookup or a mapping that is not there, a wrong createdAtField, no folder of SDL", async () => {
+	it("is refused in one sentence: a list of an unknown type, a wrong name in @mutations, a resolver of a lookup or a mapping that is not there, a wrong createdAtField, what is no resolver or policy, no folder of SDL", async () => {
 		const ofSong = (argument: string) => ({
 			sdl: SDL.replace('"songs")', `"songs") @mutations(${argument})`),
 		});
@@ -369,6 +369,61 @@ type RenamePayload { song: Song }
 				rename({ songId: "required(id)" }),
 				/The resolver of Mutation\.rename does not read title, which RenameInput has\.$/,
 			],
+			...(
+				[
+					[
+						"absent",
+						'byIdOrKey("artist", "handle")',
+						"undefined",
+						/The resolver of Query\.artist must be an object with the functions cost and resolve, got undefined\.$/,
+					],
+					[
+						"plain",
+						'byIdOrKey("artist", "handle")',
+						"() => null",
+						/The resolver of Query\.artist must be .* got a function\.$/,
+					],
+					[
+						"policy",
+						"policies: {",
+						"policies: { visiblity: {},",
+						/policies has visiblity, which means nothing there\. Did you mean visibility\?$/,
+					],
+					[
+						"hidden",
+						"isVisible:",
+						"isVisble:",
+						/policies\.visibility\.types\.Song has isVisble, which means nothing there\. Did you mean isVisible\?$/,
+					],
+					[
+						"nothing",
+						"types: {",
+						"types: { Artist: undefined,",
+						/policies\.visibility\.types\.Artist must be an object with parent, owner, .*, got undefined\.$/,
+					],
+					[
+						"right",
+						"policies: {",
+						"policies: { rights: { Song: { edit: {} } },",
+						/policies\.rights\.Song has edit, which means nothing there\.$/,
+					],
+					[
+						"bare",
+						"policies: {",
+						"policies: { fields: { Song: { title: text(9) } },",
+						/policies\.fields\.Song\.title must be an object with validate, .*, got a function\.$/,
+					],
+					[
+						"unvalidated",
+						"policies: {",
+						"policies: { fields: { Song: { title: {} } },",
+						/policies\.fields\.Song\.title\.validate must be a function, such as text\(100\), got undefined\.$/,
+					],
+				] as const
+			).map(
+				([name, from, to, problem]) =>
+					[name, { app: APP.replace(from, to) }, problem] as const,
+			),
 			[
 				"folder",
 				{ app: APP.replace('"schema")', '"schem")') },
