@@ -241,7 +241,17 @@ describe("changes follow of an embedded folder", () => {
 		// Whoever opens the folder to write adds what is missing.
 		await storage.admin.createTables();
 		assert.deepEqual(triggers(), made);
-		await folder.run(...FOLLOW, "--until-now");
+		rmSync(position);
+		await folder.run(...FOLLOW, ...until);
+		await create(storage, 2, "Pin", { title: "Loaf" });
+		await folder.run(...FOLLOW, ...until);
+		// A table that was lost is made again: nobody deleted its rows.
+		{
+			using file = new DatabaseSync(folder.path("data/db00002.sqlite"));
+			file.exec("DROP TABLE pins");
+		}
+		await storage.admin.createTables();
+		await folder.refused(/another log than that/, ...FOLLOW, ...until);
 	});
 
 	test("ends with an error when an older copy is put in place of a file that it reads", async () => {

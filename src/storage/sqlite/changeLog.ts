@@ -201,6 +201,30 @@ export function addTriggers(connection: SqliteConnection, model: Model): void {
 	}
 }
 
+/**
+ * Gives the log another id if it has rows of a table that is made again: the table
+ * was lost with all its rows, and nobody deleted these, so a copy still has them.
+ */
+export function renewLog(
+	connection: SqliteConnection,
+	made: readonly { readonly name: string }[],
+): void {
+	if (made.length === 0 || !keepsLog(connection)) return;
+	const isLost = ({ name }: { readonly name: string }) =>
+		connection.rows(
+			{
+				name: "find logged table",
+				text: `SELECT 1 FROM ${LOG} WHERE name = ? LIMIT 1`,
+			},
+			[name],
+		).length > 0;
+	if (!made.some(isLost)) return;
+	connection.run(
+		{ name: "renew change log", text: `UPDATE ${STATE} SET id = ?` },
+		[randomUUID()],
+	);
+}
+
 /** The tables whose rows do not all come into the log, as after somebody made one anew by hand. */
 export function unloggedTables(
 	connection: SqliteConnection,

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Model } from "../../model/types.ts";
 import type { Table } from "../statements/tables.ts";
-import { addTriggers } from "./changeLog.ts";
+import { addTriggers, renewLog } from "./changeLog.ts";
 import { createTable, DUE_INDEX } from "./ddl.ts";
 import type { ShardFile } from "./driver/shardFile.ts";
 import type { Sql, SqliteConnection } from "./driver/sqliteConnection.ts";
@@ -16,7 +16,8 @@ export function createTables(
 	firstIds: ReadonlyMap<string, number> = new Map(),
 ): void {
 	file.create((connection) => {
-		for (const table of missingIn(connection, tables)) {
+		const missing = missingIn(connection, tables);
+		for (const table of missing) {
 			connection.run(createTable(table));
 			const firstId = firstIds.get(`${databaseOf(file)}.${table.name}`);
 			if (firstId !== undefined && table.primaryKey === undefined) {
@@ -26,7 +27,9 @@ export function createTables(
 		if (tables.some(({ index }) => index !== undefined)) {
 			connection.run(DUE_INDEX);
 		}
-		if (followed !== null) addTriggers(connection, followed);
+		if (followed === null) return;
+		renewLog(connection, missing);
+		addTriggers(connection, followed);
 	});
 }
 
