@@ -6,9 +6,10 @@ import { PRESENT } from "../../storage/rows.ts";
 import { parseJsonObject } from "../../storage/storedObject.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 import { isOfImport } from "../import/numbering.ts";
-import { readToken } from "../import/revision.ts";
+import { DELETED, readToken } from "../import/revision.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import type { TablePlan } from "./plan.ts";
+import { wholesOf } from "./wholes.ts";
 
 /** A line as an import has it. */
 export type BackFeedLine = JsonObject;
@@ -17,12 +18,14 @@ interface Migrated {
 	readonly key: string;
 	/** That the last pass left. */
 	readonly version: number;
+	readonly isDeletedThere: boolean;
 }
 
 /**
  * What was made, changed and deleted here and not by a migration, of the types and
- * edges of a mapping: objects with what they refer to before them, then edges. Keeps
- * the keys of all migrated objects in memory.
+ * edges of a mapping: objects with what they refer to before them, then edges. What
+ * was deleted here because the old database had deleted what it hangs on is no news
+ * there. Keeps the keys of all migrated objects in memory.
  */
 export async function* backFeedLines(
 	store: Store,
@@ -35,11 +38,14 @@ export async function* backFeedLines(
 		for await (const rows of storage.walk("lookups", shard)) {
 			for (const { name, key, id, token } of rows) {
 				if (name !== IMPORT_LOOKUP) continue;
-				migrated.set(id, { key, version: readToken(token).version });
+				const { rev, version } = readToken(token);
+				migrated.set(id, { key, version, isDeletedThere: rev === DELETED });
 			}
 		}
 	}
 	const keyOf = (id: Id) => migrated.get(id)?.key ?? `new:${id}`;
+	/** Objects that the old database deleted, and those that are deleted and hang on them. */
+	const goneThere = new Set<Id>();
 	for (const { kind, name } of plans) {
 		const type = model.objects.get(name);
 		if (kind !== "object" || type === undefined) continue;
@@ -48,6 +54,16 @@ export async function* backFeedLines(
 				for (const { id, data: text } of rows) {
 					const data = parseJsonObject(text);
 					if (data === null) continue;
+					if (!isActive({ data })) {
+						const hangsOn = wholesOf(store, id, data);
+						if (
+							migrated.get(id)?.isDeletedThere ||
+							hangsOn.some((one) => goneThere.has(one))
+						) {
+							goneThere.add(id);
+							continue;
+						}
+					}
 					const line = objectLine(type, id, data, migrated.get(id), keyOf);
 					if (line !== null) yield line;
 				}
@@ -71,7 +87,12 @@ export async function* backFeedLines(
 					if (state === PRESENT) {
 						const at = new Date(Math.floor(sequence / 1_000)).toISOString();
 						yield { ...ends, at };
-					} else if (migrated.has(from) && migrated.has(to)) {
+					} else if (
+						migrated.has(from) &&
+						migrated.has(to) &&
+						!goneThere.has(from) &&
+						!goneThere.has(to)
+					) {
 						yield { ...ends, deleted: true };
 					}
 				}

@@ -11,6 +11,7 @@ import type { LineReader, ObjectLine } from "../import/lineReader.ts";
 import { readToken } from "../import/revision.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import type { RowLine } from "./plan.ts";
+import { goneOf, wholesOf } from "./wholes.ts";
 
 export interface FieldComparison {
 	readonly field: string;
@@ -59,6 +60,7 @@ export async function compareObjects(
 		store,
 		rows.flatMap(({ key }) => lookups.get(key)?.id ?? []),
 	);
+	const withWhole = await goneWithWhole(store, contents);
 	return parsed.map(({ row: { key, isDeleted }, line }) => {
 		const lookup = lookups.get(key) ?? null;
 		const id = lookup?.id ?? null;
@@ -76,6 +78,10 @@ export async function compareObjects(
 		}
 		const idOf = (one: string) => lookups.get(one)?.id ?? null;
 		const fields = fieldsOf(line, data, idOf, createdAtField);
+		if (id !== null && withWhole.has(id)) {
+			const reason = "What it belongs to is deleted, and so is it here.";
+			return { ...base, fields, state: "bad", reason };
+		}
 		if (!isHere) return { ...base, fields, state: "deleted here" };
 		const isEqual = fields.every((field) => field.isEqual);
 		const isNewer = data.version !== readToken(lookup?.token ?? "").version;
@@ -85,6 +91,25 @@ export async function compareObjects(
 			state: isEqual ? "equal" : isNewer ? "newer here" : "differs",
 		};
 	});
+}
+
+/** Objects that are deleted, and hang on one that is: here that deletes them, in the old database mostly not. */
+async function goneWithWhole(
+	store: Store,
+	contents: ReadonlyMap<Id, JsonObject | null>,
+): Promise<ReadonlySet<Id>> {
+	const wholes = new Map<Id, readonly Id[]>();
+	for (const [id, data] of contents) {
+		if (data?.active !== false) continue;
+		wholes.set(id, wholesOf(store, id, data));
+	}
+	if (wholes.size === 0) return new Set();
+	const gone = await goneOf(store, [...wholes.values()].flat());
+	return new Set(
+		[...wholes].flatMap(([id, some]) =>
+			some.some((whole) => gone.has(whole)) ? [id] : [],
+		),
+	);
 }
 
 function parse(reader: LineReader, { line }: RowLine): ObjectLine | string {
