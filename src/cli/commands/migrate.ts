@@ -17,6 +17,7 @@ import { openSource } from "../../ops/migrate/sources/openSource.ts";
 import { isWhole, readMigrationState } from "../../ops/migrate/state.ts";
 import { formatNumber } from "../../util/format.ts";
 import { Pace } from "../../util/pace.ts";
+import { quoted } from "../../util/quoted.ts";
 import {
 	codeOfInterrupt,
 	columns,
@@ -460,17 +461,33 @@ const scaffold = command({
 			"URL",
 			"the old database: mysql://…, postgres://… or file:…",
 		),
+		tables: option(
+			list("TYPE=TABLE,…"),
+			"the tables of types that have other names there",
+		),
 	},
 	details:
 		"It prints the mapping, with open questions in it: redirect it to a file, read each line, then run migrate check.",
 	hasJson: false,
-	async run({ from }, context) {
+	async run({ from, tables = [] }, context) {
 		const { model, schema, domain } = await context.app();
 		const fields = createFieldReaders(schema, domain.fields);
 		await using source = await openSource(from, process.cwd());
-		return { lines: [scaffoldOf({ model, fields }, source).trimEnd()] };
+		const guessed = scaffoldOf({ model, fields }, source, namedTables(tables));
+		return { lines: [guessed.trimEnd()] };
 	},
 });
+
+/** `Board=forums`. Throws UsageError. */
+function namedTables(given: readonly string[]): ReadonlyMap<string, string> {
+	return new Map(
+		given.map((one) => {
+			const [type = "", table = ""] = one.split("=");
+			if (type !== "" && table !== "") return [type, table];
+			throw new UsageError(`--tables needs TYPE=TABLE, got ${quoted(one)}.`);
+		}),
+	);
+}
 
 export const verbs = {
 	scaffold,

@@ -1,17 +1,28 @@
+import { CorkboardError } from "../../errors.ts";
 import type { FieldReaders } from "../../model/fieldReaders.ts";
 import type { Mapping, Model, ObjectType } from "../../model/types.ts";
-import { nearest } from "../../util/nearest.ts";
+import { didYouMean, nearest } from "../../util/nearest.ts";
 import { mappingProblem } from "../import/lineReader.ts";
 import type { Column, Source } from "./sources/source.ts";
 
-/** A first mapping: guesses by names and foreign keys, with open questions as comments. */
+/**
+ * A first mapping: guesses by names and foreign keys, with open questions as comments.
+ * `named` has the tables of types that have other names there. Throws BAD_USER_INPUT for
+ * a type or a table that does not exist.
+ */
 export function scaffold(
 	{ model, fields }: { readonly model: Model; readonly fields: FieldReaders },
 	{ tables, shownUrl }: Pick<Source, "tables" | "shownUrl">,
+	named: ReadonlyMap<string, string> = new Map(),
 ): string {
 	const types = [...model.objects.values()];
-	const tableOf = new Map<string, string>();
+	const tableOf = new Map(named);
+	for (const [name, table] of named) {
+		requireOneOf("type", name, [...model.objects.keys()]);
+		requireOneOf("table", table, [...tables.keys()]);
+	}
 	for (const type of types) {
+		if (named.has(type.name)) continue;
 		const table = tableFor(type, [...tables.keys()]);
 		if (table !== undefined) tableOf.set(type.name, table);
 	}
@@ -19,7 +30,9 @@ export function scaffold(
 	const guessedTypes = types.map((type) => {
 		const table = tableOf.get(type.name);
 		return table === undefined
-			? [`// ${type.name}: no table looks like it.`]
+			? [
+					`// ${type.name}: no table looks like it. If there is one: --tables ${type.name}=TABLE.`,
+				]
 			: typeLines(type, table, tables.get(table) ?? [], tableOf, fields);
 	});
 	const edges = [...model.mappings.values()].filter(
@@ -33,7 +46,7 @@ export function scaffold(
 		});
 		// `follows` before `follow_requests`.
 		const [best] = found
-			.filter(({ table }) => shareWord(table, mapping.name))
+			.filter(({ table }) => shareWord(table, mapping))
 			.toSorted((a, b) => a.table.length - b.table.length);
 		return best === undefined ? [] : [best];
 	});
@@ -85,16 +98,38 @@ function writable({ stored, lookups, references }: ObjectType) {
 	return [...new Set(all.map(({ field }) => field))];
 }
 
+function requireOneOf(
+	what: string,
+	name: string,
+	known: readonly string[],
+): void {
+	if (known.includes(name)) return;
+	throw new CorkboardError(
+		"BAD_USER_INPUT",
+		`--tables: there is no ${what} ${name}.${didYouMean(name, known)}`,
+	);
+}
+
 function tableFor(
 	type: ObjectType,
 	tables: readonly string[],
 ): string | undefined {
 	const wanted = plain(type.name);
+	const names = [wanted, `${wanted}s`, `${wanted}es`, plain(type.table)];
+	const prefix = commonPrefix(tables);
 	return tables.find((table) =>
-		[wanted, `${wanted}s`, `${wanted}es`, plain(type.table)].includes(
-			plain(table),
+		[table, table.slice(prefix.length)].some((name) =>
+			names.includes(plain(name)),
 		),
 	);
+}
+
+/** What all names of tables begin with: `phpbb_`. */
+function commonPrefix(tables: readonly string[]): string {
+	const prefix = /^[a-z0-9]+_/i.exec(tables[0] ?? "")?.[0] ?? "";
+	return tables.length > 1 && tables.every((one) => one.startsWith(prefix))
+		? prefix
+		: "";
 }
 
 function plain(name: string): string {
@@ -141,7 +176,9 @@ function typeLines(
 		const name =
 			names.find((one) => plain(one) === plain(field)) ??
 			names.find((one) => snake(field).split("_").includes(one)) ??
-			nearest(snake(field), names);
+			(plain(field) === "createdat"
+				? names.find((one) => CREATED.test(one))
+				: nearest(snake(field), names));
 		const column = columns.find((one) => one.name === name);
 		if (column === undefined) {
 			unknown.push(field);
@@ -173,6 +210,9 @@ function typeLines(
 		"},",
 	];
 }
+
+/** A time of creation; `updated_at` is as near to `createdAt`, and is none. */
+const CREATED = /^(?:created|published|registered|registration|posted|joined)/i;
 
 function conversionOf({ name, type }: Column, typeName: string): string {
 	if (typeName === "DateTime") {
@@ -221,7 +261,11 @@ function edgeLines(
 			/_id$/.test(one) &&
 			columns.some((column) => column.name === one.replace(/_id$/, "_type")),
 	);
-	const pairs = columns.filter(({ name: one }) => /_id$/.test(one));
+	const pairs = columns.filter(
+		({ name: one, leadsTo }) =>
+			/_id$/.test(one) &&
+			(leadsTo === null || leadsTo === tableOf.get(from as string)),
+	);
 	const isSelf = from === to && pairs.length === 2;
 	const start = isSelf ? (first ?? pairs[0]) : first;
 	const end = isSelf
@@ -229,7 +273,7 @@ function edgeLines(
 		: (others.find(isOf(to)) ?? poly);
 	if (start === undefined || end === undefined) return null;
 	const at = columns.find(({ name: one }) =>
-		["createdat", "created", "time"].includes(plain(one)),
+		["createdat", "created", "time", "publishedat"].includes(plain(one)),
 	);
 	const isPoly = end === poly && !isOf(to)(end);
 	const typeColumn = end.name.replace(/_id$/, "_type");
@@ -247,13 +291,15 @@ function edgeLines(
 	];
 }
 
-/** Whether names share the beginning of a word: `likes` and `likePin`, `follows` and `followUser`. */
-function shareWord(table: string, mapping: string): boolean {
-	const words = (name: string) => snake(name).split("_");
+/** Whether names share the beginning of a word: `likes` and `likePin`, `follows` and `followUser`. The types at its ends say nothing: `local_user` has no follows. */
+function shareWord(table: string, { name, from, to }: Mapping): boolean {
+	const words = (text: string) => snake(text).split("_");
+	const ends = [plain(String(from)), plain(to)];
 	return words(table).some((one) =>
-		words(mapping).some(
+		words(name).some(
 			(other) =>
 				other.length > 3 &&
+				!ends.includes(other) &&
 				(one.startsWith(other) || other.startsWith(one.replace(/s$/, ""))),
 		),
 	);

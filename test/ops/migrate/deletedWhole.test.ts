@@ -55,7 +55,7 @@ it("what jobs delete here with a pin that the old database deleted is no differe
 	pins(1);
 	assert.equal((await migrate("run", mapping)).code, 0);
 	{
-		await using graph = await openEmbedded({ folder: data });
+		await using graph = await openEmbedded({ folder: data, shards: 16 });
 		const { store } = graph;
 		const pin = (await idOf(graph, "Pin:2")) as Id;
 		// As the jobs of a server do.
@@ -78,7 +78,7 @@ it("what jobs delete here with a pin that the old database deleted is no differe
 
 	// What is deleted here is fed back.
 	{
-		await using graph = await openEmbedded({ folder: data });
+		await using graph = await openEmbedded({ folder: data, shards: 16 });
 		await graph.writes.remove((await idOf(graph, "Comment:1")) as Id);
 	}
 	assert.match((await migrate("compare", mapping, "--all")).out, / 1 differ,/);
