@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { CorkboardError } from "../../errors.ts";
+import { readUncachedObjects } from "../../graph/store/readUncached.ts";
 import { changeWithKeys } from "../../graph/write/changeWithKeys.ts";
 import type { LookupChange } from "../../storage/rows.ts";
 import type { JsonObject } from "../../util/json.ts";
@@ -7,7 +9,14 @@ import { IMPORT_LOOKUP } from "../lookups.ts";
 import type { ImportRun } from "./importRun.ts";
 import type { BadLine } from "./lineReader.ts";
 import { type KnownObject, nameTakenReason } from "./planBatch.ts";
-import { DELETED, readToken, tokenOf } from "./revision.ts";
+import {
+	changingToken,
+	DELETED,
+	type Revision,
+	readToken,
+	tokenOf,
+	wasDeleted,
+} from "./revision.ts";
 import { withReferences } from "./writeLevel.ts";
 
 export interface WrittenChanges {
@@ -29,10 +38,24 @@ interface Written {
 	readonly token: LookupChange | null;
 }
 
+/** A line whose object is changed, and what its import key says of the object. */
+interface Change {
+	readonly known: KnownObject;
+	/** Null: an object that it refers to was not created. */
+	readonly content: JsonObject | null;
+	/** Keys that lose their value. */
+	readonly cleared: readonly string[];
+	/** Of what the line says. */
+	readonly mark: string;
+	readonly before: Revision;
+	readonly token: string;
+}
+
 /**
  * Changes objects to what their lines say, each under the lock of its row, unless
- * it was changed here since. Then their import keys get the new revision: a run
- * that dies between the two finds the object as the line has it.
+ * it was changed here since. Before that their import keys say what they are about
+ * to be, and after it they get the new revision: so a run that follows one that
+ * died knows which changes were its own, whatever its lines say.
  */
 export async function writeChanges(
 	run: ImportRun,
@@ -43,13 +66,14 @@ export async function writeChanges(
 	for (let at = 0; at < objects.length; at += AT_A_TIME) {
 		await run.lease.assertHeld();
 		const some = objects.slice(at, at + AT_A_TIME);
+		const changes = await announce(run, await changesOf(run, some));
 		const written = await Promise.all(
-			some.map((object) => writeChange(run, object)),
+			changes.map((change) => writeChange(run, change)),
 		);
 		// The object that had the name may have given it up meanwhile.
-		for (const [nth, object] of some.entries()) {
-			if (written[nth] !== nameTakenReason(object.line)) continue;
-			written[nth] = await writeChange(run, object);
+		for (const [nth, change] of changes.entries()) {
+			if (written[nth] !== nameTakenReason(change.known.line)) continue;
+			written[nth] = await writeChange(run, change);
 		}
 		for (const [nth, one] of written.entries()) {
 			if (typeof one === "string") {
@@ -68,20 +92,95 @@ export async function writeChanges(
 	return { ...counts, bad };
 }
 
+/** What is to be done about each of these objects. */
+async function changesOf(
+	{ store }: ImportRun,
+	objects: readonly KnownObject[],
+): Promise<readonly Change[]> {
+	const createdField = store.domain.createdAtField;
+	const open = objects.filter(({ token }) => readToken(token).mark !== null);
+	const contents = await readUncachedObjects(
+		store,
+		open.map(({ id }) => id),
+	);
+	return objects.map((known) => {
+		const { line, id, token } = known;
+		const content = withReferences(line.data, known.references);
+		const createdKey = line.type.stored.find(
+			({ field }) => field === createdField,
+		)?.key;
+		// An object without a time of its creation keeps the one that the import gave it.
+		const cleared = line.cleared.filter((key) => key !== createdKey);
+		const keys = [...Object.keys(content ?? {}), ...cleared].filter(
+			(key) => key !== createdKey,
+		);
+		const mark = line.isDeleted ? GONE : markOf(keys, content ?? {});
+		const said = readToken(token);
+		const data = contents.get(id) ?? null;
+		const before =
+			said.mark === null || data === null
+				? said
+				: sinceKill(said, line.isDeleted ? null : keys, data);
+		return { known, content, cleared, mark, before, token };
+	});
+}
+
+/** The mark of a deletion. */
+const GONE = "gone";
+
+/** Of the values of these keys. */
+function markOf(keys: readonly string[], data: JsonObject): string {
+	const values = keys.toSorted().map((key) => [key, data[key] ?? null]);
+	return createHash("sha1")
+		.update(JSON.stringify(values))
+		.digest("base64url")
+		.slice(0, 16);
+}
+
+/** What an import that died has written of an object. Of a line that deletes (`keys` null) the values are not known: the next version counts as its own. */
+function sinceKill(
+	said: Revision,
+	keys: readonly string[] | null,
+	data: JsonObject,
+): Revision {
+	const version = (data.version as number | undefined) ?? 0;
+	const isGone = data.active === false;
+	const found = isGone ? GONE : keys === null ? said.mark : markOf(keys, data);
+	if (version !== said.version + 1 || found !== said.mark) return said;
+	return { rev: isGone ? DELETED : null, version, mark: null };
+}
+
+/** Lets the import keys say what their objects are about to be. */
+async function announce(
+	{ pipeline }: ImportRun,
+	changes: readonly Change[],
+): Promise<readonly Change[]> {
+	const rows = await pipeline.compareAndSetLookups(
+		changes.map(({ known: { line, id }, before, mark, token }) => ({
+			name: IMPORT_LOOKUP,
+			key: line.key,
+			expect: { id, token },
+			next: { id, token: changingToken(before, mark) },
+		})),
+	);
+	return changes.map((change, nth) => {
+		const row = rows[nth];
+		if (row instanceof CorkboardError) throw row;
+		const announced = changingToken(change.before, change.mark);
+		return row?.token === announced ? { ...change, token: announced } : change;
+	});
+}
+
 /** Returns what is wrong with the line, as text. */
 async function writeChange(
 	run: ImportRun,
-	known: KnownObject,
+	{ known, content, cleared, before, token }: Change,
 ): Promise<Written | string> {
-	const { line, id, token } = known;
-	const content = withReferences(line.data, known.references);
+	const { line, id } = known;
 	if (content === null) return "an object it references was not created.";
-	const before = readToken(token);
 	const createdKey = line.type.stored.find(
 		({ field }) => field === run.store.domain.createdAtField,
 	)?.key;
-	// An object without a time of its creation keeps the one that the import gave it.
-	const cleared = line.cleared.filter((key) => key !== createdKey);
 	const seen = { outcome: "unchanged" as Outcome | "reused", version: 0 };
 	/** May be called again: the last call counts. */
 	const change = (data: JsonObject): JsonObject | null => {
@@ -94,7 +193,7 @@ async function writeChange(
 			seen.outcome = "unchanged";
 			return null;
 		}
-		if (seen.version !== before.version || (isGone && before.rev !== DELETED)) {
+		if (seen.version !== before.version || (isGone && !wasDeleted(before))) {
 			seen.outcome = "newerHere";
 			return null;
 		}
@@ -102,7 +201,7 @@ async function writeChange(
 			createdKey !== undefined &&
 			content[createdKey] !== undefined &&
 			content[createdKey] !== data[createdKey];
-		if (isReused && before.rev === DELETED) {
+		if (isReused && wasDeleted(before)) {
 			seen.outcome = "reused";
 			return null;
 		}

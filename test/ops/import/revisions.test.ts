@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Id } from "../../../src/id/ids.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
-import type { ScanResult } from "../../../src/storage/rows.ts";
+import type { LookupChange, ScanResult } from "../../../src/storage/rows.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 import { ada, board, bob, idOf, pin } from "../../helpers/importedGraph.ts";
 import { importAll } from "../../helpers/importing.ts";
@@ -72,6 +72,57 @@ describe("lines with a rev", () => {
 			newerHere: 1,
 		});
 		assert.equal((await contentOf(graph, "u:ada")).bio, "mine");
+	});
+
+	it("change what an import that died has changed, whatever they say by then", async () => {
+		let left = Number.POSITIVE_INFINITY;
+		await using graph = await openEmbedded({
+			wrap: (storage) =>
+				new Proxy(storage, {
+					get(target, name) {
+						if (name !== "compareAndSetLookups") {
+							const value: unknown = Reflect.get(target, name, target);
+							return typeof value === "function" ? value.bind(target) : value;
+						}
+						return async (changes: readonly LookupChange[]) => {
+							const isKey = changes.some(({ key }) => key === "u:ada");
+							if (isKey && left-- === 0) throw new Error("killed");
+							return target.compareAndSetLookups(changes);
+						};
+					},
+				}),
+		});
+		const bio = async () => (await contentOf(graph, "u:ada")).bio;
+		/** Dies when import keys are written for the nth time. */
+		const dyingAt = async (nth: number, line: unknown) => {
+			left = nth;
+			await assert.rejects(importAll(graph, [line]), /killed/);
+			left = Number.POSITIVE_INFINITY;
+		};
+		await importAll(graph, [adaWith("1", { bio: "first" })]);
+		await dyingAt(1, adaWith("2", { bio: "second" }));
+		assert.equal(await bio(), "second");
+		assert.equal(
+			(await counts(graph, [adaWith("3", { bio: "third" })])).changed,
+			1,
+		);
+		assert.equal(await bio(), "third");
+		await dyingAt(1, { type: "User", key: "u:ada", deleted: true });
+		assert.equal(
+			(await counts(graph, [adaWith("4", { bio: "back" })])).changed,
+			1,
+		);
+		assert.equal(await bio(), "back");
+		// A change of somebody else is none of its own.
+		await dyingAt(1, adaWith("5", { bio: "fifth" }));
+		const id = (await idOf(graph, "u:ada")) as Id;
+		await graph.writes.modify(id, (data) => ({ ...data, bio: "mine" }));
+		assert.equal(
+			(await counts(graph, [adaWith("6", { bio: "sixth" })])).newerHere,
+			1,
+		);
+		assert.equal(await bio(), "mine");
+		await assertSound(graph);
 	});
 
 	it("say which name is taken, and take it once it is free", async () => {
