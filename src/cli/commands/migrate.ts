@@ -153,7 +153,9 @@ const run = command({
 					...(only !== undefined && { only }),
 				});
 		const { passes } = readMigrationState(files.state);
-		const bad = report.bad > 0 ? groupByReason(files.badRows.read()) : [];
+		const { bad: decided, withRefused, withDeleted } = report;
+		const hasBad = decided + withRefused + withDeleted > 0;
+		const bad = hasBad ? groupByReason(files.badRows.read()) : [];
 		const result: Result = {
 			value: { pass: report, bad },
 			lines: [...passTable(passes), ...reasonLines(bad)],
@@ -250,7 +252,9 @@ const check = command({
 		const tables: TableCheck[] = [];
 		const given = { model, domain, fields, limit };
 		for await (const one of checkRows(plans, source, given)) tables.push(one);
-		const isClean = tables.every(({ bad }) => bad.length === 0);
+		const isClean = tables.every(({ bad }) =>
+			bad.every(({ hangsOn }) => hangsOn !== null),
+		);
 		return {
 			value: tables,
 			lines: tables.flatMap(({ rows, deleted, leftOut, bad, ...one }) => [

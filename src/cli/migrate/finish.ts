@@ -64,7 +64,7 @@ export async function finishMigration(
 		const mark = await source.writeMark(tables);
 		const last = await lastPass(runner, { deleteMany, signal });
 		const passes = readMigrationState(files.state).passes.slice(before);
-		const bad = last.bad > 0 ? groupByReason(files.badRows.read()) : [];
+		const bad = groupByReason(files.badRows.read());
 		const result = (
 			isFinished: boolean,
 			lines: readonly string[],
@@ -80,7 +80,7 @@ export async function finishMigration(
 				`After ${PASSES} passes the last one still found something to do: does ${source.shownUrl} take writes?`,
 			]);
 		}
-		if (bad.length > 0 && !options.acceptBad) {
+		if (last.bad > 0 && !options.acceptBad) {
 			return result(false, [
 				`${formatNumber(last.bad)} rows were refused and are not here. Correct them there or in the mapping, or say --accept-bad to leave them behind:`,
 				...reasonLines(bad),

@@ -7,7 +7,11 @@ import {
 	createFieldReaders,
 	type FieldReaders,
 } from "../../model/fieldReaders.ts";
-import { BadRows } from "../../ops/migrate/badRows.ts";
+import {
+	type BadGroup,
+	BadRows,
+	type HangsOn,
+} from "../../ops/migrate/badRows.ts";
 import type { Migration } from "../../ops/migrate/mapping.ts";
 import { planMigration, type TablePlan } from "../../ops/migrate/plan.ts";
 import type { Screens } from "../../ops/migrate/screens.ts";
@@ -131,18 +135,30 @@ async function readModule(file: string, hint: string) {
 	return { path, value: await loadValue(path) };
 }
 
-/** `  1,234  reason, for example …` */
-export function reasonLines(
-	groups: readonly {
-		readonly rows: number;
-		readonly reason: string;
-		readonly examples: readonly string[];
-	}[],
-): readonly string[] {
-	return columns(
-		groups.map(({ rows, reason, examples }) => [
-			formatNumber(rows),
-			`${reason} (${examples.join(", ")})`,
-		]),
-	);
+/** `  1,234  reason (examples)`, and apart what nothing is to be decided about. */
+export function reasonLines(groups: readonly BadGroup[]): readonly string[] {
+	const linesOf = (wanted: HangsOn | null) => {
+		const some = groups.filter(({ hangsOn }) => hangsOn === wanted);
+		return columns(
+			some.map(({ rows, reason, examples }) => [
+				formatNumber(rows),
+				`${reason} (${examples.join(", ")})`,
+			]),
+		);
+	};
+	const refused = linesOf("refused");
+	const deleted = linesOf("deleted");
+	return [
+		...linesOf(null),
+		...(refused.length > 0
+			? [
+					"They come with the rows that they belong to, once those are corrected:",
+				]
+			: []),
+		...refused,
+		...(deleted.length > 0
+			? ["They belong to rows that are deleted there, so they stay behind:"]
+			: []),
+		...deleted,
+	];
 }

@@ -4,17 +4,26 @@ import { table, withWideTables } from "../table.ts";
 
 /** How far a migration is: a line for each pass. */
 export function passTable(passes: readonly PassReport[]): readonly string[] {
+	// A column without values is not shown.
+	const shown = (count: (pass: PassReport) => number) =>
+		passes.some((pass) => count(pass) > 0)
+			? (pass: PassReport) => formatNumber(count(pass))
+			: () => "";
+	const withDeleted = shown((pass) => pass.withDeleted);
+	const withRefused = shown((pass) => pass.withRefused);
 	const rows = [
 		[
 			...["pass", "kind", "began", "rows", "made", "changed", "deleted"],
-			...["unchanged", "bad", "newer here", "took", ""],
+			...["unchanged", "bad", "with refused", "with deleted", "newer here"],
+			...["took", ""],
 		],
 		...passes.map((pass, at) => [
 			String(at + 1),
 			[pass.kind, ...(pass.only ?? [])].join(" "),
 			`${new Date(pass.began).toISOString().slice(0, 16).replace("T", " ")}Z`,
 			...[pass.rows, pass.made, pass.changed, pass.deleted].map(formatNumber),
-			...[pass.unchanged, pass.bad, pass.newerHere].map(formatNumber),
+			...[pass.unchanged, pass.bad].map(formatNumber),
+			...[withRefused(pass), withDeleted(pass), formatNumber(pass.newerHere)],
 			formatSeconds(pass.seconds),
 			pass.isFinished ? "" : "interrupted",
 		]),

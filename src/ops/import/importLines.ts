@@ -15,7 +15,7 @@ import { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { FieldReaders } from "../../model/fieldReaders.ts";
 import { acquireImportLease } from "./importLease.ts";
 import type { ImportRun } from "./importRun.ts";
-import { createLineReader, type Line } from "./lineReader.ts";
+import { createLineReader, type Line, type Missing } from "./lineReader.ts";
 import { readNumbering } from "./numbering.ts";
 import { createProgressReporter, type ImportProgress } from "./progress.ts";
 import { type RawLine, readBatches } from "./readBatches.ts";
@@ -40,8 +40,12 @@ export interface ImportOptions {
 	readonly retryAfterMs?: readonly number[];
 	/** Called before each of those pauses. */
 	readonly onRetry?: (error: CorkboardError, afterMs: number) => void;
-	/** In the order of the lines. `missing` is the key that no line before has, if that is why. */
-	readonly onBadLine?: (line: number, reason: string, missing?: string) => void;
+	/** In the order of the lines. `missing` is what no line before has, if that is why. */
+	readonly onBadLine?: (
+		line: number,
+		reason: string,
+		missing?: Missing,
+	) => void;
 	/** Called after each batch is written: what was written so far. It stays, whatever becomes of the import. */
 	readonly onBatch?: (report: ImportReport) => void;
 	/** How many lines of this source earlier imports have read: the numbers of the lines go on from there (default 0). */

@@ -50,8 +50,18 @@ export interface BadLine {
 	readonly kind: "bad";
 	readonly number: number;
 	readonly reason: string;
-	/** The key of the object that the line refers to and no line before it has, if that is why. */
-	readonly missing?: string;
+	/** What the line refers to, if that is not there. */
+	readonly missing?: Missing;
+}
+
+/** An object that a line refers to, and that no line before it has. */
+export interface Missing {
+	/** That refers to it. */
+	readonly field: string;
+	/** Its import key. */
+	readonly key: string;
+	/** Whether what the line makes is deleted with it: an edge with both ends, an object with its parent and its owner. */
+	readonly isWhole: boolean;
 }
 
 /** Characters of an import key. Keys are stored in lookup rows. */

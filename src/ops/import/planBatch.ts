@@ -13,6 +13,7 @@ import {
 	type EdgeLine,
 	excerpt,
 	type Line,
+	type Missing,
 	type ObjectLine,
 } from "./lineReader.ts";
 import { DELETED, readToken } from "./revision.ts";
@@ -66,8 +67,8 @@ export interface BatchPlan {
 /** Why a line is bad. */
 interface Refusal {
 	readonly reason: string;
-	/** The key that no line has had yet, if that is why. */
-	readonly missing?: string;
+	/** What no line has had yet, if that is why. */
+	readonly missing?: Missing;
 }
 
 function isRefusal(found: Target | Refusal): found is Refusal {
@@ -180,8 +181,14 @@ class BatchPlanner {
 		at,
 		...line
 	}: EdgeLine): Refusal | null {
-		const from = this.#target("from", line.from, mapping.from as string);
-		const to = this.#target("to", line.to, mapping.to);
+		const from = this.#target(
+			{ field: "from", key: line.from, isWhole: true },
+			mapping.from as string,
+		);
+		const to = this.#target(
+			{ field: "to", key: line.to, isWhole: true },
+			mapping.to,
+		);
 		if (!isRefusal(from) && !isRefusal(to)) {
 			this.edges.push({ number, mapping, isDeleted, at, from, to });
 			return null;
@@ -243,8 +250,13 @@ class BatchPlanner {
 	/** Or what is wrong with one of them. */
 	#references(line: ObjectLine): ResolvedReference[] | Refusal {
 		const references: ResolvedReference[] = [];
+		const { parent, owner } = this.#visibility.keysOf(line.type.name);
 		for (const { reference, key } of line.references) {
-			const found = this.#target(reference.field, key, reference.target);
+			const isWhole = [parent, owner].includes(reference.key);
+			const found = this.#target(
+				{ field: reference.field, key, isWhole },
+				reference.target,
+			);
 			if (isRefusal(found)) return found;
 			references.push({ reference, target: found });
 		}
@@ -258,12 +270,13 @@ class BatchPlanner {
 		return this.#known.ids.get(key) ?? this.made.get(key);
 	}
 
-	#target(field: string, key: string, type: string): Target | Refusal {
+	#target(missing: Missing, type: string): Target | Refusal {
+		const { field, key } = missing;
 		const found = this.#find(key);
 		if (found === undefined) {
 			return {
 				reason: `${field}: no line before this one has the key ${excerpt(key)}.`,
-				missing: key,
+				missing,
 			};
 		}
 		const got = this.#typeName(found);

@@ -6,6 +6,7 @@ import {
 	writeFileSync,
 } from "node:fs";
 import { temporaryName } from "../../util/temporaryName.ts";
+import type { Missing } from "../import/lineReader.ts";
 import { nameOfKey } from "./keys.ts";
 
 /** A row that is not bad any more. */
@@ -18,9 +19,17 @@ export interface GoodRow {
 export interface BadRow {
 	readonly key: string;
 	readonly reason: string;
-	/** The key of the object that it refers to and that is not here, if that is why. */
-	readonly missing?: string;
+	/** What it refers to and is not here, if that is why. */
+	readonly missing?: Missing;
+	/** See `HangsOn`; none: it is to be decided what becomes of the row. */
+	readonly hangsOn?: HangsOn;
 }
+
+/**
+ * Why nothing has to be decided about a bad row: it belongs to a row that is marked
+ * as deleted in the old database, or to another bad row, with which it comes.
+ */
+export type HangsOn = "deleted" | "refused";
 
 /** Beside the mapping, as `NAME.bad.ndjson`: those of the last full pass and of passes since. */
 export class BadRows {
@@ -100,23 +109,31 @@ function textOf(lines: readonly FileLine[]): string {
 
 export interface BadGroup {
 	readonly reason: string;
+	/** As of each of its rows; null: they are to be decided. */
+	readonly hangsOn: HangsOn | null;
 	readonly rows: number;
 	/** Keys. */
 	readonly examples: readonly string[];
 }
 
 const EXAMPLES = 3;
+const ORDER: readonly (HangsOn | null)[] = [null, "refused", "deleted"];
 
-/** By reason, without what differs from row to row, the most frequent first. */
+/** By reason, without what differs from row to row: first what is to be decided, and of that the most frequent. */
 export function groupByReason(rows: readonly BadRow[]): readonly BadGroup[] {
-	const groups = Map.groupBy(rows, ({ reason }) =>
-		reason.replaceAll(/"(?:[^"\\]|\\.)*"/g, "…").replaceAll(/\d+/g, "…"),
-	);
+	const groups = Map.groupBy(rows, ({ reason, hangsOn = "" }) => {
+		const same = reason.replaceAll(/"(?:[^"\\]|\\.)*"/g, "…");
+		return `${hangsOn} ${same.replaceAll(/\d+/g, "…")}`;
+	});
 	return [...groups.values()]
 		.map((some) => ({
 			reason: some[0]?.reason ?? "",
+			hangsOn: some[0]?.hangsOn ?? null,
 			rows: some.length,
 			examples: some.slice(0, EXAMPLES).map(({ key }) => key),
 		}))
-		.toSorted((a, b) => b.rows - a.rows);
+		.toSorted(
+			(a, b) =>
+				ORDER.indexOf(a.hangsOn) - ORDER.indexOf(b.hangsOn) || b.rows - a.rows,
+		);
 }

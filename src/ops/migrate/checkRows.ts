@@ -2,12 +2,12 @@ import type { Domain } from "../../graph/domain.ts";
 import type { FieldReaders } from "../../model/fieldReaders.ts";
 import type { Model } from "../../model/types.ts";
 import { naturalKeys, naturalKeyText } from "../import/existingData.ts";
-import { createLineReader } from "../import/lineReader.ts";
+import { createLineReader, type Missing } from "../import/lineReader.ts";
 import { nameTakenReason } from "../import/planBatch.ts";
 import { type BadGroup, type BadRow, groupByReason } from "./badRows.ts";
-import { partsOfKey } from "./keys.ts";
 import type { TablePlan } from "./plan.ts";
 import type { Source } from "./sources/source.ts";
+import { linesThere, whyMissing } from "./whyMissing.ts";
 
 export interface TableCheck {
 	readonly name: string;
@@ -40,7 +40,7 @@ export async function* checkRows(
 	const taken = new Set<string>();
 	for (const plan of plans) {
 		const bad: BadRow[] = [];
-		const referrers: { key: string; field: string; target: string }[] = [];
+		const referrers: { key: string; missing: Missing }[] = [];
 		let [rows, deleted, leftOut] = [0, 0, 0];
 		for await (const page of source.scan(plan, { limit })) {
 			for (const { row } of page) {
@@ -62,50 +62,37 @@ export async function* checkRows(
 				if (line.kind === "bad") {
 					bad.push({ key, reason: line.reason });
 				} else if (line.kind === "edge") {
-					referrers.push({ key, field: "from", target: line.from });
-					referrers.push({ key, field: "to", target: line.to });
+					for (const field of ["from", "to"] as const) {
+						const missing = { field, key: line[field], isWhole: true };
+						referrers.push({ key, missing });
+					}
 				} else {
 					const names = naturalKeys(line).map(naturalKeyText);
 					if (names.some((name) => taken.has(name))) {
 						bad.push({ key, reason: nameTakenReason(line) });
 					}
 					for (const name of names) taken.add(name);
+					const { parent, owner } = model.domain.visibility.keysOf(plan.name);
 					for (const { reference, key: target } of line.references) {
-						referrers.push({ key, field: reference.field, target });
+						const isWhole = [parent, owner].includes(reference.key);
+						const { field } = reference;
+						const missing = { field, key: target, isWhole };
+						referrers.push({ key, missing });
 					}
 				}
 			}
 		}
-		const there = await keysThere(
+		const there = await linesThere(
 			plans,
 			source,
-			referrers.map(({ target }) => target),
+			referrers.map(({ missing }) => missing.key),
 		);
-		for (const { key, field, target } of referrers) {
-			if (there.has(target)) continue;
-			const reason = `${field}: no row has the key ${JSON.stringify(target)}, or it is deleted.`;
-			bad.push({ key, reason });
+		for (const { key, missing } of referrers) {
+			const line = there.get(missing.key);
+			if (line !== undefined && !line.isDeleted) continue;
+			bad.push({ key, ...whyMissing(missing, line, undefined) });
 		}
 		const { name, table } = plan;
 		yield { name, table, rows, deleted, leftOut, bad: groupByReason(bad) };
 	}
-}
-
-async function keysThere(
-	plans: readonly TablePlan[],
-	source: Source,
-	keys: readonly string[],
-): Promise<ReadonlySet<string>> {
-	const there = new Set<string>();
-	for (const plan of plans) {
-		if (plan.kind === "edge") continue;
-		const own = new Set(keys.filter((key) => key.startsWith(`${plan.name}:`)));
-		if (own.size === 0) continue;
-		const parts = [...own].map((key) => partsOfKey(plan.key, key));
-		for (const row of await source.rowsOf(plan, parts)) {
-			const line = plan.lineOf(row);
-			if (line !== null && !line.isDeleted) there.add(line.key);
-		}
-	}
-	return there;
 }

@@ -10,6 +10,7 @@ import type { LogBatch, SourceLog } from "./sources/log.ts";
 import type { Source } from "./sources/source.ts";
 import type { MigrationState, PassReport } from "./state.ts";
 import { TouchedRows } from "./touchedRows.ts";
+import { explainMissing } from "./whyMissing.ts";
 
 export interface FollowOptions {
 	readonly plans: readonly TablePlan[];
@@ -48,6 +49,13 @@ const SETTLE_MS = 1_000;
 /** How often a row that was refused is tried again at once: the name that it wants may become free in the same moment. */
 const TRIES = 3;
 
+/** As what a bad row is counted. */
+const COUNTED = {
+	none: "bad",
+	deleted: "withDeleted",
+	refused: "withRefused",
+} as const;
+
 /** The rows that were refused, and what they wait for. The file of bad rows has the same, so another run knows them too. */
 class Refusals {
 	readonly #rows = new Map<string, BadRow>();
@@ -67,8 +75,8 @@ class Refusals {
 		return this.#rows.keys();
 	}
 
-	has(key: string): boolean {
-		return this.#rows.has(key);
+	get(key: string): BadRow | undefined {
+		return this.#rows.get(key);
 	}
 
 	/** Returns whether to try the row again at once. */
@@ -77,8 +85,8 @@ class Refusals {
 		this.#unlist(key);
 		this.#rows.set(key, row);
 		if (missing !== undefined) {
-			const waiting = this.#waiting.get(missing) ?? new Set();
-			this.#waiting.set(missing, waiting.add(key));
+			const waiting = this.#waiting.get(missing.key) ?? new Set();
+			this.#waiting.set(missing.key, waiting.add(key));
 			return false;
 		}
 		const tries = this.#tries.get(key) ?? 0;
@@ -99,7 +107,7 @@ class Refusals {
 	}
 
 	#unlist(key: string): void {
-		const missing = this.#rows.get(key)?.missing;
+		const missing = this.#rows.get(key)?.missing?.key;
 		if (missing === undefined) return;
 		const waiting = this.#waiting.get(missing);
 		waiting?.delete(key);
@@ -125,7 +133,8 @@ export async function follow(
 	const before = base === null ? state.passes : state.passes.slice(0, -1);
 	const began = base?.began ?? now();
 	const sum = { rows: 0, made: 0, changed: 0, deleted: 0 };
-	const more = { unchanged: 0, bad: 0, newerHere: 0 };
+	const more = { unchanged: 0, newerHere: 0 };
+	const refusedFirst = { bad: 0, withDeleted: 0, withRefused: 0 };
 	const refusals = new Refusals(badRows.read());
 	let touched = new TouchedRows(plans);
 	// What they lack may have come while nobody followed.
@@ -142,7 +151,9 @@ export async function follow(
 		changed: (base?.changed ?? 0) + sum.changed,
 		deleted: (base?.deleted ?? 0) + sum.deleted,
 		unchanged: (base?.unchanged ?? 0) + more.unchanged,
-		bad: (base?.bad ?? 0) + more.bad,
+		bad: (base?.bad ?? 0) + refusedFirst.bad,
+		withDeleted: (base?.withDeleted ?? 0) + refusedFirst.withDeleted,
+		withRefused: (base?.withRefused ?? 0) + refusedFirst.withRefused,
 		newerHere: (base?.newerHere ?? 0) + more.newerHere,
 		isFinished: true,
 	});
@@ -158,7 +169,7 @@ export async function follow(
 
 	async function write(some: TouchedRows): Promise<void> {
 		const lines = await some.lines(options.source);
-		const refused = new Map<string, BadRow>();
+		const refusing: BadRow[] = [];
 		const done = await importLines(store, texts(lines), {
 			...options.writing,
 			fields: options.fields,
@@ -166,15 +177,22 @@ export async function follow(
 			onBadLine(line, reason, missing) {
 				const key = lines[line - 1]?.key;
 				if (key === undefined) return;
-				refused.set(key, { key, reason, ...(missing && { missing }) });
+				refusing.push({ key, reason, ...(missing && { missing }) });
 			},
 		});
+		const read = new Set(lines.map(({ key }) => key));
+		const explained = await explainMissing(refusing, {
+			...options,
+			refused: (key) => (read.has(key) ? undefined : refusals.get(key)),
+		});
+		const refused = new Map(explained.map((row) => [row.key, row]));
 		const reasons: (BadRow | GoodRow)[] = [];
 		for (const { key, isDeleted } of lines) {
 			const bad = refused.get(key);
 			if (bad !== undefined) {
 				reasons.push(bad);
-				if (!refusals.has(key)) more.bad++;
+				if (refusals.get(key) === undefined)
+					refusedFirst[COUNTED[bad.hangsOn ?? "none"]]++;
 				if (refusals.add(bad)) touched.addKey(key);
 				continue;
 			}

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ImportReport } from "../import/importLines.ts";
-import type { BadRow, BadRows } from "./badRows.ts";
+import type { Missing } from "../import/lineReader.ts";
+import type { BadRow, BadRows, HangsOn } from "./badRows.ts";
 import type { Cursor } from "./sources/source.ts";
 import type { MigrationState, PassReport } from "./state.ts";
 
@@ -58,6 +59,9 @@ export class PassLedger {
 	#line: number;
 	#position: MigrationState["position"];
 	#refused: BadRow[] = [];
+	/** Of all rows that this run refused. */
+	readonly #keys = new Set<string>();
+	#hanging = { withDeleted: 0, withRefused: 0 };
 	/** What this run has written of the rows, and of those that are gone. */
 	#written: ImportReport | null = null;
 	#removed: ImportReport | null = null;
@@ -86,9 +90,20 @@ export class PassLedger {
 		this.#line = 0;
 	}
 
-	refuse(line: number, reason: string, missing?: string): void {
+	refuse(line: number, reason: string, missing?: Missing): void {
 		const key = this.#pending.get(line)?.key ?? "";
+		this.#keys.add(key);
 		this.#refused.push({ key, reason, ...(missing && { missing }) });
+	}
+
+	/** Why the rows are bad that the tables of the pass have. */
+	explained(rows: readonly BadRow[]): void {
+		const { kind, badRows } = this.#options;
+		// After a full pass no others are bad.
+		const isOfPass = ({ key }: BadRow) =>
+			kind === "full" || this.#keys.has(key);
+		this.#hanging = hangingOf(rows.filter(isOfPass));
+		badRows.add(rows.filter(({ missing }) => missing !== undefined));
 	}
 
 	/** What the import of rows has written so far. */
@@ -133,6 +148,7 @@ export class PassLedger {
 	#report(isFinished: boolean): PassReport {
 		const { kind, only, resumed } = this.#options;
 		const [written, removed] = [this.#written, this.#removed];
+		const { withDeleted, withRefused } = this.#hanging;
 		const sum = (of: (report: ImportReport) => number) =>
 			(written === null ? 0 : of(written)) +
 			(removed === null ? 0 : of(removed));
@@ -149,11 +165,21 @@ export class PassLedger {
 			changed: (resumed?.changed ?? 0) + sum(({ changed }) => changed),
 			deleted: (resumed?.deleted ?? 0) + sum(({ deleted }) => deleted),
 			unchanged: (resumed?.unchanged ?? 0) + (written?.existing ?? 0),
-			bad: (resumed?.bad ?? 0) + sum(({ bad }) => bad),
+			bad:
+				(resumed?.bad ?? 0) + sum(({ bad }) => bad) - withDeleted - withRefused,
+			withDeleted,
+			withRefused,
 			newerHere: (resumed?.newerHere ?? 0) + sum(({ newerHere }) => newerHere),
 			isFinished,
 		};
 	}
+}
+
+/** How many rows are bad because they belong to others. */
+function hangingOf(rows: readonly BadRow[]) {
+	const count = (wanted: HangsOn) =>
+		rows.filter(({ hangsOn }) => hangsOn === wanted).length;
+	return { withDeleted: count("deleted"), withRefused: count("refused") };
 }
 
 /** All that a report counts by type or by edge. */

@@ -4,12 +4,14 @@ import type { Pace } from "../../util/pace.ts";
 import { type ImportOptions, importLines } from "../import/importLines.ts";
 import type { RawLine } from "../import/readBatches.ts";
 import type { BadRows } from "./badRows.ts";
+import { nameOfKey } from "./keys.ts";
 import { findMissing } from "./missing.ts";
 import { PassLedger, unfinishedPass } from "./passLedger.ts";
 import { rawLine, type TablePlan } from "./plan.ts";
 import { readTables, type SeenByPlan } from "./readTables.ts";
 import type { Source } from "./sources/source.ts";
 import type { MigrationState, PassReport } from "./state.ts";
+import { explainMissing } from "./whyMissing.ts";
 
 export interface PassOptions {
 	readonly plans: readonly TablePlan[];
@@ -116,7 +118,21 @@ export async function runPass(
 	});
 	ledger.wrote(written);
 	if (written.status === "aborted") return ledger.save(false);
-	if (kind === "since") return ledger.save(true);
+	const names = plans.map(({ name }) => name);
+	const explain = async () => {
+		const bad = new Map(badRows.read().map((row) => [row.key, row]));
+		const own = [...bad.values()].filter(({ key }) =>
+			names.includes(nameOfKey(key)),
+		);
+		const refused = (key: string) => bad.get(key);
+		const explained = await explainMissing(own, { ...options, refused });
+		ledger.explained(explained);
+	};
+	if (kind === "since") {
+		ledger.save(false);
+		await explain();
+		return ledger.save(true);
+	}
 
 	const missing = await findMissing(store, {
 		plans: options.plans,
@@ -137,7 +153,8 @@ export async function runPass(
 	}
 	ledger.save(false);
 	// Before the pass counts as ended: nobody would end it after a kill between the two.
-	badRows.end(plans.map(({ name }) => name));
+	badRows.end(names);
+	await explain();
 	return ledger.save(true);
 }
 

@@ -16,7 +16,11 @@ export interface PassReport {
 	readonly changed: number;
 	readonly deleted: number;
 	readonly unchanged: number;
+	/** Rows that were refused, and are to be decided. */
 	readonly bad: number;
+	/** Rows that were refused besides, because they belong to rows that are deleted there, or to others that were refused. */
+	readonly withDeleted: number;
+	readonly withRefused: number;
 	readonly newerHere: number;
 	readonly isFinished: boolean;
 }

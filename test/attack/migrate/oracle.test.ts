@@ -116,7 +116,7 @@ describe("the oracle of migrations", () => {
 	it("finds a refusal that is not true", async () => {
 		const refusal = (missing: string) => ({
 			key: "Pin:2",
-			reason: `origin: no line before this one has the key "${missing}".`,
+			reason: `origin: no row of the mapping has the key "${missing}".`,
 		});
 		assert.deepEqual(await findings(OLD, [refusal("Pin:9")]), []);
 		const [found = ""] = await findings(OLD, [refusal("Pin:1")]);

@@ -95,7 +95,7 @@ export async function judge(
 /** Whether a row that was refused refers to what is on neither side, or to itself. */
 function isTrue({ key, reason }: BadRow, there: Facts, here: Facts): boolean {
 	const [, missing] =
-		/^\w+: no line before this one has the key "([^"]+)"/.exec(reason) ?? [];
+		/^\w+: (?:no row of the mapping has the key )?"([^"]+)"/.exec(reason) ?? [];
 	if (missing !== undefined) {
 		return !there.objects.has(missing) || !here.objects.has(missing);
 	}

@@ -197,7 +197,10 @@ for (const [name, start, openOld] of OLD) {
 			process.env.OLD_DATABASE = old.url;
 			const checked = await migrate("check", mapping);
 			assert.equal(checked.code, 1);
-			assert.match(checked.out, /owner: no row has the key "User:99"/);
+			assert.match(
+				checked.out,
+				/owner: no row of the mapping has the key "User:99"/,
+			);
 			assert.match(
 				checked.out,
 				/1 +The User's username or email or account is taken/,

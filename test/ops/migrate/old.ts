@@ -31,11 +31,11 @@ const ROWS = [
 ];
 
 const NOBODY = (end: string, key: string) =>
-	`${end}: no line before this one has the key "${key}".`;
+	`${end}: no row of the mapping has the key "${key}".`;
 
 const BAD = [
 	`Board:3: ${NOBODY("owner", "User:99")}`,
-	`Pin:4: ${NOBODY("origin", "Pin:5")}`,
+	'Pin:4: origin: "Pin:5" is not here yet. The next pass tries again.',
 	"User:4: The User's username or email or account is taken.",
 	'User:6: username must be 3 to 30 of A-Z a-z 0-9 _, got "x".',
 	"followUser User:3 User:3: from and to must differ.",

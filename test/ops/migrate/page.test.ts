@@ -247,7 +247,6 @@ describe("docs/how-to/coming-over.md", () => {
 		);
 		await client.end();
 		await page.next("finish old.ts");
-		await page.next("finish old.ts --accept-bad");
 		assert.deepEqual(page.left, []);
 	});
 });
