@@ -18,6 +18,7 @@ import { followStops, stoppedShards } from "../graph/store/stoppedShards.ts";
 import { Store } from "../graph/store/store.ts";
 import type { CursorCodec } from "../id/cursorCodec.ts";
 import type { Model } from "../model/types.ts";
+import { giveGraphId } from "../ops/graphId.ts";
 import { createTables, recordInFolders } from "../ops/madeTables.ts";
 import {
 	MYSQL_LIMITS,
@@ -258,6 +259,8 @@ async function openStorage(
 	);
 	if (!readOnly) {
 		await createFolderTables(storage.admin, topology, source.store !== null);
+		// If it cannot, what cannot be read or written says so where it is used.
+		await giveGraphId(storage).catch(() => {});
 	}
 	// The owner of a folder cannot hand it over while it runs, so its topology stays.
 	return { storage, currentTopology: () => topology, follow: () => {} };

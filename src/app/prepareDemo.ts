@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createFieldReaders } from "../model/fieldReaders.ts";
+import { walkOwnLookups } from "../ops/graphId.ts";
 import { importLines, PATIENT_RETRIES_MS } from "../ops/import/importLines.ts";
 import type { ImportProgress } from "../ops/import/progress.ts";
 import type { Demo } from "../server/graphiql/registerGraphiql.ts";
@@ -91,7 +92,7 @@ async function importDemo(
 /** Every user has a lookup, by which it is found, so a graph without lookups is as good as empty. */
 async function isEmpty({ storage }: Corkboard): Promise<boolean> {
 	for (let modShard = 0; modShard < storage.map.modShards; modShard++) {
-		for await (const rows of storage.walk("lookups", modShard)) {
+		for await (const rows of walkOwnLookups(storage, modShard)) {
 			if (rows.length > 0) return false;
 		}
 	}

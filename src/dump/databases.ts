@@ -1,7 +1,10 @@
+import { CorkboardError } from "../errors.ts";
 import { RESERVED_LOOKUPS } from "../model/reservedNames.ts";
 import type { Model } from "../model/types.ts";
 import { FEED_SHARDS } from "../storage/feedShards.ts";
+import { modShard } from "../storage/modShard.ts";
 import { databaseOf } from "../storage/mysql/ddl.ts";
+import type { LookupKey } from "../storage/rows.ts";
 import {
 	LOOKUPS,
 	MOD_SHARD_TABLES,
@@ -59,14 +62,27 @@ function tablesOf(
 	return [...tables, OUTBOX];
 }
 
-/** Rows of this table that are no part of the graph, by the value of a column; null: all are. */
+/** Rows of this table that are no part of the graph, by the values of a column; null: all are. */
 export function besideGraph({ name }: Table): {
 	readonly column: string;
-	readonly value: string;
+	readonly values: readonly string[];
 } | null {
+	const { restoreState, graphId } = RESERVED_LOOKUPS;
 	return name === LOOKUPS.name
-		? { column: "name", value: RESERVED_LOOKUPS.restoreState }
+		? { column: "name", values: [restoreState, graphId] }
 		: null;
+}
+
+/** The mod shard of a lookup. Throws BAD_TOPOLOGY where no host has it. */
+export function placeOfLookup(
+	databases: readonly Database[],
+	{ key }: LookupKey,
+): Database {
+	const modShards = databases.filter(({ kind }) => kind === "mod");
+	const number = modShard(key, modShards.length);
+	const found = modShards.find((each) => each.number === number);
+	if (found !== undefined) return found;
+	throw new CorkboardError("BAD_TOPOLOGY", `No host has mod shard ${number}.`);
 }
 
 /** The columns of a table's primary key. */

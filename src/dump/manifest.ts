@@ -89,6 +89,8 @@ const head = z.object({
 	model: z.unknown(),
 	modShards: z.number(),
 	databases: z.array(z.string()),
+	/** The id of the graph (ops/graphId.ts); null: it had none, or the dump has no lookups. */
+	graph: z.string().nullable().default(null),
 	/** Hash of the list of ids that were left out because they are erased; null without one. */
 	erased: z.string().nullable(),
 });

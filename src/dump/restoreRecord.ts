@@ -2,9 +2,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { z } from "zod";
 import { CorkboardError } from "../errors.ts";
 import { RESERVED_LOOKUPS } from "../model/reservedNames.ts";
-import { modShard } from "../storage/modShard.ts";
 import type { LookupKey } from "../storage/rows.ts";
-import type { Database } from "./databases.ts";
+import { type Database, placeOfLookup } from "./databases.ts";
 import type { Dump } from "./manifest.ts";
 import type { RestoreTarget } from "./target/restoreTarget.ts";
 
@@ -93,7 +92,11 @@ export class HeldRecord {
 		before: RestoreRecord | null,
 		wanted: RestoreRecord,
 	): Promise<HeldRecord> {
-		const held = new HeldRecord(target, placeOf(databases), wanted);
+		const held = new HeldRecord(
+			target,
+			placeOfLookup(databases, RESTORE_RECORD),
+			wanted,
+		);
 		await held.#change(before, wanted);
 		return held;
 	}
@@ -132,7 +135,8 @@ export async function readRecord(
 	target: RestoreTarget,
 	databases: readonly Database[],
 ): Promise<RestoreRecord | null> {
-	return parseRecord(await target.lookup(placeOf(databases), RESTORE_RECORD));
+	const place = placeOfLookup(databases, RESTORE_RECORD);
+	return parseRecord(await target.lookup(place, RESTORE_RECORD));
 }
 
 /** The record as a run takes it over. */
@@ -143,15 +147,6 @@ export function resumed(found: RestoreRecord): RestoreRecord {
 /** As it is stored. */
 export function print({ step, dump, databases, began, run }: RestoreRecord) {
 	return JSON.stringify({ step, dump, databases, began, run });
-}
-
-/** The mod shard of the record's key. */
-function placeOf(databases: readonly Database[]): Database {
-	const modShards = databases.filter(({ kind }) => kind === "mod");
-	const number = modShard(RESTORE_RECORD.key, modShards.length);
-	const found = modShards.find((each) => each.number === number);
-	if (found !== undefined) return found;
-	throw new CorkboardError("BAD_TOPOLOGY", `No host has mod shard ${number}.`);
 }
 
 function takenOver(): CorkboardError {

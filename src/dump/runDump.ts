@@ -5,6 +5,7 @@ import type { Domain } from "../graph/domain.ts";
 import type { Model } from "../model/types.ts";
 import { Pace } from "../util/pace.ts";
 import type { Database } from "./databases.ts";
+import { dumpedGraphId, requireSameGraph } from "./dumpedGraphId.ts";
 import type { DumpFiles } from "./files/dumpFiles.ts";
 import type { FileCipher } from "./files/fileCipher.ts";
 import { writeLines } from "./lineFiles.ts";
@@ -144,6 +145,7 @@ async function begin(options: DumpOptions, now: number): Promise<DumpHead> {
 		begun: new Date(now).toISOString(),
 		modShards,
 		databases: databases.map(({ name }) => name),
+		graph: await dumpedGraphId(options.source, databases),
 		erased:
 			options.erased.length === 0
 				? null
@@ -169,6 +171,7 @@ async function begin(options: DumpOptions, now: number): Promise<DumpHead> {
 	).filter(
 		(each) => JSON.stringify(found[each]) !== JSON.stringify(wanted[each]),
 	);
+	requireSameGraph(files, found, wanted.graph);
 	if (differences.length > 0) {
 		throw new CorkboardError(
 			"CONFLICT",

@@ -3,6 +3,7 @@ import { CorkboardError } from "../errors.ts";
 import type { Model } from "../model/types.ts";
 import { OUTBOX, type Table } from "../storage/statements/tables.ts";
 import type { Database } from "./databases.ts";
+import { takeGraphId } from "./dumpedGraphId.ts";
 import type { DumpFiles } from "./files/dumpFiles.ts";
 import type { FileCipher } from "./files/fileCipher.ts";
 import { checkFile, readLines } from "./lineFiles.ts";
@@ -130,6 +131,9 @@ export async function runRestore(options: RestoreOptions): Promise<Restoring> {
 		options.onBegun?.();
 		if (held.record.step === "begun") {
 			await new RestoreRun(options, restored, held).loadAll();
+			if (options.shards === null) {
+				await takeGraphId(target, options.databases, dump.head);
+			}
 			await held.advance("loaded");
 		}
 		if (held.record.step === "loaded") {

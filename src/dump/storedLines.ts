@@ -38,7 +38,7 @@ function ofGraph(
 	const others = besideGraph(table);
 	if (others === null) return rows;
 	const at = Object.keys(table.columns).indexOf(others.column);
-	return rows.filter((row) => row[at] !== others.value);
+	return rows.filter((row) => !others.values.includes(row[at] ?? ""));
 }
 
 function charactersOf(rows: readonly StoredRow[]): number {

@@ -14,6 +14,8 @@ export const RESERVED_LOOKUPS = {
 	accountAudit: "account audit",
 	/** How far a restore of a dump is. Its row names no object, and is in no dump. */
 	restoreState: "restore state",
+	/** Which graph this is. Its row names no object, and is in no dump. */
+	graphId: "graph id",
 	/** Until when a process without Redis writes. Its row names no object. */
 	unpublishedWrites: "unpublished writes",
 } as const;

@@ -99,7 +99,8 @@ describe("a dump of MySQL servers", () => {
 		const report = JSON.parse(dumped.out);
 		assert.equal(report.tables.pins, 400);
 		assert.equal(typeof report.maxLagSeconds, "number");
-		const { databases } = await readDump(new FolderFiles(path("full")));
+		const { databases, head } = await readDump(new FolderFiles(path("full")));
+		assert.match(head.graph ?? "", /^[\da-f-]{36}$/);
 		const [row] = await ask(
 			pair.replica,
 			"SELECT REPLACE(@@GLOBAL.gtid_executed, '\\n', '') AS gtids",
@@ -125,6 +126,8 @@ describe("a dump of MySQL servers", () => {
 				tables.map(({ name, sha256 }) => [name, sha256]),
 			]);
 		assert.deepEqual(await contents("again"), await contents("full"));
+		const copied = await readDump(new FolderFiles(path("again")));
+		assert.equal(copied.head.graph, head.graph);
 		const refused = await runHere(["restore", path("again")], { env });
 		assert.match(refused.err, /is not empty, and a restore overwrites nothing/);
 		await empty();

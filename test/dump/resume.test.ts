@@ -17,6 +17,7 @@ import type { RestoreTarget } from "../../src/dump/target/restoreTarget.ts";
 import { SqliteTarget } from "../../src/dump/target/sqliteTarget.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
 import { createStoredTypes } from "../../src/model/storedTypes.ts";
+import { giveGraphId } from "../../src/ops/graphId.ts";
 import { embeddedTopology } from "../../src/topology/parseTopology.ts";
 import { Death, Fault } from "../helpers/death.ts";
 import { openEmbedded } from "../helpers/embedded.ts";
@@ -48,7 +49,7 @@ const [dumped, whole, living] = ["dump", "whole", "living"].map(path) as [
 	string,
 	string,
 ];
-/** A folder with tables, which are empty. */
+/** A folder with tables, which are empty but for the id of the graph. */
 const empty = path("empty");
 
 /** Settings of a command on a folder with so many shards. */
@@ -64,7 +65,7 @@ function fleetIn(folder: string): Readonly<Record<string, string>> {
 	};
 }
 
-/** A copy of the folder with empty tables. */
+/** A copy of that folder. */
 function emptyFolder(name: string): string {
 	const into = path(name);
 	cpSync(empty, into, { recursive: true });
@@ -88,6 +89,7 @@ before(async () => {
 	// The like is stored, and its other half waits in the outbox.
 	fault.isNear = true;
 	await graph.writes.setEdge(graph.mapping("likePin"), away as Id, pin, true);
+	await giveGraphId(graph.storage);
 	await dumpInto(dumped, embeddedTopology(living, SHARDS), { for: "restore" });
 	const { databases } = await readDump(new FolderFiles(dumped));
 	const entries = [...databases.values()]
@@ -96,6 +98,8 @@ before(async () => {
 	assert.equal(entries.length, 1);
 	mkdirSync(empty);
 	const tables = await openEmbedded({ folder: empty, shards: SHARDS });
+	// The restore replaces it.
+	await giveGraphId(tables.storage);
 	await tables[Symbol.asyncDispose]();
 	await restoreInto(emptyFolder("whole"));
 });

@@ -25,6 +25,7 @@ import { openWebhookSink } from "../../fleet/changes/sinks/webhookSink.ts";
 import { storeToChange } from "../../fleet/topologyOperations.ts";
 import { isShown } from "../../model/shownFields.ts";
 import type { Model } from "../../model/types.ts";
+import { GRAPH_ID } from "../../ops/graphId.ts";
 import { createLog } from "../../server/log.ts";
 import { disableLog, enableLog } from "../../storage/sqlite/changeLog.ts";
 import { hasShardFiles } from "../../storage/sqlite/driver/hasShardFiles.ts";
@@ -164,7 +165,9 @@ const follow = command({
 				`corkboard: ${given.from} is not read: there is a position already, which is not within a dump.`,
 			);
 		} else if (given.from !== undefined) {
-			since = await giveDumpFrom(given.from, given, { ...shared, since });
+			since = await giveDumpFrom(given.from, given, { ...shared, since }, () =>
+				graphIdOf(config, context, model),
+			);
 			if (since === null) return 0;
 		} else if (since?.dump !== undefined) {
 			throw new UsageError(
@@ -355,8 +358,10 @@ async function giveDumpFrom(
 		readonly endpoint: string | undefined;
 	},
 	options: Omit<GiveDumpOptions, "files" | "cipher" | "dump">,
+	graphIdHere: () => Promise<string | null>,
 ): Promise<Position | null> {
 	// Loaded on demand: most streams have begun, or begin from now on.
+	const { requireSameGraph } = await import("../../dump/dumpedGraphId.ts");
 	const { giveDump } = await import("../../dump/giveDump.ts");
 	const { openFiles } = await import("../../dump/files/openFiles.ts");
 	const { readCipher } = await import("../../dump/files/fileCipher.ts");
@@ -365,7 +370,30 @@ async function giveDumpFrom(
 	const endpoint = given.endpoint ?? null;
 	await using files = await openFiles(from, { endpoint, sse: null });
 	const dump = await readDump(files);
+	if (options.since === null && dump.head.graph !== null) {
+		requireSameGraph(files, dump.head, await graphIdHere());
+	}
 	return await giveDump({ ...options, files, cipher, dump });
+}
+
+/** The id of the graph that is followed, read beside who writes it; null: it has none. */
+async function graphIdOf(
+	config: Config,
+	{ env }: CommandContext,
+	model: Model,
+): Promise<string | null> {
+	const { databasesOf, placeOfLookup } = await import(
+		"../../dump/databases.ts"
+	);
+	const { MysqlTarget } = await import("../../dump/target/mysqlTarget.ts");
+	const { SqliteTarget } = await import("../../dump/target/sqliteTarget.ts");
+	const topology = await readConfiguredTopology(config);
+	await using target =
+		dataFoldersOf(topology).size > 0
+			? new SqliteTarget({ isDryRun: true })
+			: new MysqlTarget(env, 1);
+	const place = placeOfLookup(databasesOf(topology, model), GRAPH_ID);
+	return await target.lookup(place, GRAPH_ID);
 }
 
 interface SinkGiven {

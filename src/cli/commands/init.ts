@@ -8,6 +8,7 @@ import { type Config, readConfig } from "../../config/config.ts";
 import { CorkboardError } from "../../errors.ts";
 import { openPoolsOf } from "../../feed/pools/openPools.ts";
 import { checkTables } from "../../fleet/checkTables.ts";
+import { giveGraphId } from "../../ops/graphId.ts";
 import {
 	createTables,
 	lostSentence,
@@ -40,6 +41,7 @@ export const { usage, run } = command({
 		await using corkboard = await openForCommand(context, config, "readWrite");
 		const { shards, modShards } = corkboard.storage.map;
 		await createGraphTables(config, corkboard, context);
+		await giveGraphId(corkboard.storage);
 		const queueShards = await createQueueTables(corkboard);
 		const poolShards = await createPoolTables(corkboard);
 		await storeModel(own, config);

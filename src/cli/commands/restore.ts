@@ -10,6 +10,7 @@ import { CorkboardError } from "../../errors.ts";
 import { type Id, parseId, unpackId } from "../../id/ids.ts";
 import { createStoredTypes } from "../../model/storedTypes.ts";
 import type { Model } from "../../model/types.ts";
+import { readGraphId } from "../../ops/graphId.ts";
 import { dataFoldersOf, shardsOf } from "../../topology/ranges.ts";
 import type { Environment } from "../../topology/secret.ts";
 import type { Topology } from "../../topology/types.ts";
@@ -234,8 +235,9 @@ async function restoreOnly(
 	context: CommandContext,
 ): Promise<Result> {
 	const { readPart } = await import("../../dump/dumpedGraph.ts");
+	const { requireSameGraph } = await import("../../dump/dumpedGraphId.ts");
 	const { restorePart } = await import("../../dump/restorePart.ts");
-	const { signal, files } = options;
+	const { signal, files, dump } = options;
 	await using corkboard = await openForCommand(
 		context,
 		config,
@@ -243,6 +245,7 @@ async function restoreOnly(
 		"restore",
 	);
 	const { store } = corkboard;
+	requireSameGraph(files, dump.head, await readGraphId(store.storage));
 	const progress = createProgressLine(context);
 	try {
 		progress.update(`reading ${files.name} …`);

@@ -85,13 +85,13 @@ export class MysqlTarget implements RestoreTarget {
 				.map((table) => {
 					const { schema, name } = placeOf(database, table);
 					const others = besideGraph(table);
-					if (others !== null) values.push(others.value);
+					if (others !== null) values.push(...others.values);
 					const where =
 						table.name === OUTBOX.name
 							? ` WHERE shard = ${database.storageShard}`
 							: others === null
 								? ""
-								: ` WHERE ${others.column} <> ?`;
+								: ` WHERE ${others.column} NOT IN (${others.values.map(() => "?").join(", ")})`;
 					return `SELECT '${table.name}' FROM DUAL WHERE EXISTS (SELECT 1 FROM ${tableIn(schema, name)}${where})`;
 				})
 				.join(" UNION ALL "),

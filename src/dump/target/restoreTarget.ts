@@ -8,7 +8,7 @@ export interface RestoreTarget extends AsyncDisposable {
 	/** What speaks against writing there, a sentence each. */
 	faults(databases: readonly Database[]): Promise<readonly string[]>;
 
-	/** Those of the database's tables that hold a row; the record of a restore is none. */
+	/** Those of the database's tables that hold a row; the record of a restore, and the id of the graph, are none. */
 	filled(database: Database): Promise<readonly string[]>;
 
 	/** Inserts rows. One whose key is there stays as it is. */

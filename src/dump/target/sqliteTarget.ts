@@ -37,9 +37,9 @@ export class SqliteTarget implements RestoreTarget {
 					const others = besideGraph(table);
 					const sql = {
 						name: `any ${table.name}`,
-						text: `SELECT 1 AS found FROM ${quoted(table.name)}${others === null ? "" : ` WHERE ${quoted(others.column)} <> ?`} LIMIT 1`,
+						text: `SELECT 1 AS found FROM ${quoted(table.name)}${others === null ? "" : ` WHERE ${quoted(others.column)} NOT IN (${others.values.map(() => "?").join(", ")})`} LIMIT 1`,
 					};
-					const values = others === null ? [] : [others.value];
+					const values = others === null ? [] : [...others.values];
 					return this.#fileOf(database).rows(sql, values).length > 0;
 				})
 				.map(({ name }) => name),

@@ -9,6 +9,7 @@ import type { StoredTypes } from "../../model/storedTypes.ts";
 import { databaseOfShard } from "../../storage/feedShards.ts";
 import { entryName } from "../../storage/keys.ts";
 import type { EdgeKey, ListKey, LookupRow } from "../../storage/rows.ts";
+import { walkOwnLookups } from "../graphId.ts";
 import {
 	checkCounts,
 	listSubject,
@@ -254,7 +255,7 @@ class GraphWalk {
 			this.#walk(
 				"lookups",
 				`${databaseName("mod", shard)}.lookups`,
-				() => this.#store.storage.walk("lookups", shard),
+				() => walkOwnLookups(this.#store.storage, shard),
 				async (all) => {
 					const rows = await this.#inPlace(all, (row) =>
 						misplacedLookup(this.#store, row, shard),
