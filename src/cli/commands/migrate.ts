@@ -277,7 +277,7 @@ const show = command({
 	exitCodes: { 1: "the sides differ, or an error" },
 	async run({ mapping, key }, context) {
 		await using migration = await openMigration(mapping, context);
-		const { plans, source, fields } = migration;
+		const { plans, source, fields, files } = migration;
 		const plan = plans.find(
 			({ kind, name }) => kind === "object" && key.startsWith(`${name}:`),
 		);
@@ -298,11 +298,22 @@ const show = command({
 		const { store } = corkboard;
 		const reader = createLineReader(store, fields);
 		const [found] = await compareObjects(store, reader, [line]);
-		const { id, state, reason, fields: sides } = found as ObjectComparison;
+		const compared = found as ObjectComparison;
+		const refused = files.badRows.read().find((row) => row.key === key);
+		// What a row lacks, and what collides with it, only passes find.
+		const {
+			id,
+			state,
+			reason,
+			fields: sides,
+		} = refused !== undefined &&
+		!["equal", "newer here"].includes(compared.state)
+			? { ...compared, state: "bad", reason: refused.reason }
+			: compared;
 		return {
 			value: { key, id, state, reason, fields: sides },
 			lines: [
-				`${key}: ${state}${reason === null ? "" : `: ${reason}`}${id === null ? "" : `, id ${id}`}${rows.length === 0 ? `; ${source.shownUrl} has no such row` : ""}`,
+				`${key}: ${state}${id === null ? "" : `, id ${id}`}${rows.length === 0 ? `; ${source.shownUrl} has no such row` : ""}${reason === null ? "" : `: ${reason}`}`,
 				...table([
 					["field", "there", "here", ""],
 					...sides.map(({ field, there, here, isEqual }) => [

@@ -93,6 +93,20 @@ export function naturalKeys({ type, data }: ObjectLine): readonly LookupKey[] {
 	});
 }
 
+/** The natural keys of a line that other objects have than its own. */
+export async function takenKeys(
+	store: Store,
+	line: ObjectLine,
+	own: Id,
+): Promise<readonly LookupKey[]> {
+	const names = naturalKeys(line);
+	const rows = await readDecisive(store.storage, "lookups", names);
+	return names.filter((_, at) => {
+		const row = rows[at] ?? null;
+		return row !== null && row.id !== own;
+	});
+}
+
 export function naturalKeyText({ name, key }: LookupKey): string {
 	return `${name} ${key}`;
 }

@@ -3,6 +3,7 @@ import type { Store } from "../../graph/store/store.ts";
 import { typeNameOf } from "../../graph/store/typeName.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping, Reference } from "../../model/types.ts";
+import type { LookupKey } from "../../storage/rows.ts";
 import {
 	type ExistingData,
 	naturalKeys,
@@ -213,13 +214,13 @@ class BatchPlanner {
 		if (line.isDeleted) return this.#leave();
 		const references = this.#references(line);
 		if (!Array.isArray(references)) return references;
-		const names = naturalKeys(line).map((name) => naturalKeyText(name));
-		if (
-			names.some((name) => this.#known.taken.has(name) || this.#taken.has(name))
-		) {
-			return { reason: nameTakenReason(line) };
-		}
-		for (const name of names) this.#taken.add(name);
+		const names = naturalKeys(line);
+		const taken = names.filter((name) => {
+			const text = naturalKeyText(name);
+			return this.#known.taken.has(text) || this.#taken.has(text);
+		});
+		if (taken.length > 0) return { reason: nameTakenReason(line, taken) };
+		for (const name of names) this.#taken.add(naturalKeyText(name));
 		const levels = references.map(({ target }) =>
 			typeof target === "string" ? 0 : target.level + 1,
 		);
@@ -330,8 +331,17 @@ class BatchPlanner {
 	}
 }
 
-/** Why a line is bad when another object has its natural key. */
-export function nameTakenReason({ type }: ObjectLine): string {
-	const fields = type.lookups.map(({ field }) => field);
-	return `The ${type.name}'s ${fields.join(" or ")} is taken.`;
+/** Why a line is bad when other objects have some of its natural keys. None: they gave them up meanwhile. */
+export function nameTakenReason(
+	line: ObjectLine,
+	taken: readonly LookupKey[],
+): string {
+	const { type } = line;
+	const some = taken.length > 0 ? taken : naturalKeys(line);
+	const fields = type.lookups
+		.filter((lookup) => some.some(({ name }) => name === lookup.name))
+		.map(({ field }) => field);
+	return taken.length > 1
+		? `The ${type.name}'s ${fields.join(" and ")} are taken.`
+		: `The ${type.name}'s ${fields.join(" or ")} is taken.`;
 }

@@ -6,6 +6,7 @@ import { changeWithKeys } from "../../graph/write/changeWithKeys.ts";
 import type { LookupChange } from "../../storage/rows.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
+import { takenKeys } from "./existingData.ts";
 import type { ImportRun } from "./importRun.ts";
 import type { BadLine } from "./lineReader.ts";
 import { type KnownObject, nameTakenReason } from "./planBatch.ts";
@@ -30,6 +31,9 @@ export interface WrittenChanges {
 
 /** Objects that are changed at a time. Each is one transaction. */
 const AT_A_TIME = 32;
+
+/** Stands for the reason, which says which name it is. */
+const NAME_TAKEN = "taken";
 
 type Outcome = "changed" | "deleted" | "unchanged" | "newerHere";
 
@@ -72,8 +76,13 @@ export async function writeChanges(
 		);
 		// The object that had the name may have given it up meanwhile.
 		for (const [nth, change] of changes.entries()) {
-			if (written[nth] !== nameTakenReason(change.known.line)) continue;
-			written[nth] = await writeChange(run, change);
+			if (written[nth] !== NAME_TAKEN) continue;
+			const again = await writeChange(run, change);
+			const { line, id } = change.known;
+			written[nth] =
+				again === NAME_TAKEN
+					? nameTakenReason(line, await takenKeys(run.store, line, id))
+					: again;
 		}
 		for (const [nth, one] of written.entries()) {
 			if (typeof one === "string") {
@@ -213,7 +222,7 @@ async function writeChange(
 		await changeWithKeys(run.pipeline, id, change);
 	} catch (thrown) {
 		if (!(thrown instanceof CorkboardError)) throw thrown;
-		if (thrown.code === "CONFLICT") return nameTakenReason(line);
+		if (thrown.code === "CONFLICT") return NAME_TAKEN;
 		if (thrown.code === "NOT_FOUND")
 			return "Its object does not exist any more.";
 		throw thrown;

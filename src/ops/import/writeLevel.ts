@@ -25,6 +25,7 @@ import {
 } from "../../storage/rows.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
+import { takenKeys } from "./existingData.ts";
 import type { BatchEntry, ImportRun } from "./importRun.ts";
 import type { BadLine } from "./lineReader.ts";
 import { type Numbering, sequenceAt } from "./numbering.ts";
@@ -92,7 +93,8 @@ export async function writeLevel(
 		if (activations.get(id)?.status === "active") continue;
 		rejected.add(id);
 		object.id = null;
-		bad.push(badLine(object, nameTakenReason(object.line)));
+		const taken = await takenKeys(store, object.line, id);
+		bad.push(badLine(object, nameTakenReason(object.line, taken)));
 	}
 	return {
 		bad,

@@ -67,11 +67,12 @@ export async function* checkRows(
 						referrers.push({ key, missing });
 					}
 				} else {
-					const names = naturalKeys(line).map(naturalKeyText);
-					if (names.some((name) => taken.has(name))) {
-						bad.push({ key, reason: nameTakenReason(line) });
+					const names = naturalKeys(line);
+					const before = names.filter((one) => taken.has(naturalKeyText(one)));
+					if (before.length > 0) {
+						bad.push({ key, reason: nameTakenReason(line, before) });
 					}
-					for (const name of names) taken.add(name);
+					for (const name of names) taken.add(naturalKeyText(name));
 					const { parent, owner } = model.domain.visibility.keysOf(plan.name);
 					for (const { reference, key: target } of line.references) {
 						const isWhole = [parent, owner].includes(reference.key);

@@ -10,7 +10,7 @@ import type { LogBatch, SourceLog } from "./sources/log.ts";
 import type { Source } from "./sources/source.ts";
 import type { MigrationState, PassReport } from "./state.ts";
 import { TouchedRows } from "./touchedRows.ts";
-import { explainMissing } from "./whyMissing.ts";
+import { explainMissing, refusalOf } from "./whyMissing.ts";
 
 export interface FollowOptions {
 	readonly plans: readonly TablePlan[];
@@ -177,7 +177,7 @@ export async function follow(
 			onBadLine(line, reason, missing) {
 				const key = lines[line - 1]?.key;
 				if (key === undefined) return;
-				refusing.push({ key, reason, ...(missing && { missing }) });
+				refusing.push(refusalOf(key, reason, missing));
 			},
 		});
 		const read = new Set(lines.map(({ key }) => key));

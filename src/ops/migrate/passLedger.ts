@@ -4,6 +4,7 @@ import type { Missing } from "../import/lineReader.ts";
 import type { BadRow, BadRows, HangsOn } from "./badRows.ts";
 import type { Cursor } from "./sources/source.ts";
 import type { MigrationState, PassReport } from "./state.ts";
+import { refusalOf } from "./whyMissing.ts";
 
 export interface LedgerOptions {
 	readonly kind: "full" | "since";
@@ -93,7 +94,7 @@ export class PassLedger {
 	refuse(line: number, reason: string, missing?: Missing): void {
 		const key = this.#pending.get(line)?.key ?? "";
 		this.#keys.add(key);
-		this.#refused.push({ key, reason, ...(missing && { missing }) });
+		this.#refused.push(refusalOf(key, reason, missing));
 	}
 
 	/** Why the rows are bad that the tables of the pass have. */

@@ -46,12 +46,27 @@ export async function explainMissing(
 	return rows.map((row) => done.get(row.key) ?? row);
 }
 
+/** A row whose line an import refused. What that says of lines before it is not known in a migration. */
+export function refusalOf(
+	key: string,
+	reason: string,
+	missing: Missing | undefined,
+): BadRow {
+	if (missing === undefined) return { key, reason };
+	return { key, reason: notHereYet(missing), missing };
+}
+
+function notHereYet({ field, key }: Missing): string {
+	return `${field}: ${JSON.stringify(key)} is not here yet. The next pass tries again.`;
+}
+
 /** Why an object is not here, whose row of the old database says this, or was refused. */
 export function whyMissing(
-	{ field, key, isWhole }: Missing,
+	missing: Missing,
 	there: RowLine | undefined,
 	refused: BadRow | undefined,
 ): Pick<BadRow, "reason" | "hangsOn"> {
+	const { field, key, isWhole } = missing;
 	const name = JSON.stringify(key);
 	// A row that lives on without what it refers to is lost if nobody looks at it.
 	const deleted = isWhole ? ({ hangsOn: "deleted" } as const) : {};
@@ -66,9 +81,7 @@ export function whyMissing(
 		return { reason, ...deleted };
 	}
 	return refused === undefined
-		? {
-				reason: `${field}: ${name} is not here yet. The next pass tries again.`,
-			}
+		? { reason: notHereYet(missing) }
 		: { reason: `${field}: ${name} was refused.`, hangsOn: "refused" };
 }
 

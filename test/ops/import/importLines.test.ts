@@ -254,10 +254,10 @@ describe("an import", () => {
 			{ edge: "followUser", from: "u:bob", to: "u:ada" },
 		]);
 		assert.deepEqual(bad, [
-			"line 1: The User's username or email or account is taken.",
+			"line 1: The User's username is taken.",
 			'line 2: owner: no line before this one has the key "u:ada".',
 			'line 3: board: no line before this one has the key "b:1".',
-			"line 5: The User's username or email or account is taken.",
+			"line 5: The User's username is taken.",
 			'line 6: to: no line before this one has the key "u:ada".',
 		]);
 		assert.deepEqual(report.objects, { User: 1 });
@@ -290,7 +290,7 @@ describe("an import", () => {
 			{ edge: "followUser", from: "u:bob", to: "u:ada" },
 		]);
 		assert.deepEqual(bad, [
-			"line 1: The User's username or email or account is taken.",
+			"line 1: The User's username is taken.",
 			"line 2: an object it references was not created.",
 			"line 3: an object it references was not created.",
 			"line 5: its from or to object was not created.",

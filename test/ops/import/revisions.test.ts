@@ -135,9 +135,7 @@ describe("lines with a rev", () => {
 			fields: { ...bob.fields, email: "A@example.org" },
 		};
 		const { bad } = await counts(graph, [collides]);
-		assert.deepEqual(bad, [
-			"line 1: The User's username or email or account is taken.",
-		]);
+		assert.deepEqual(bad, ["line 1: The User's email is taken."]);
 		assert.deepEqual(
 			await counts(graph, [adaWith("3", { email: null }), collides]),
 			{ ...NOTHING, changed: 2 },

@@ -73,7 +73,10 @@ it("what jobs delete here with a pin that the old database deleted is no differe
 	assert.match(out, / 0 differ, 0 newer here, 2 bad/);
 	assert.equal(code, 0);
 	const shown = await migrate("show", mapping, "Comment:2");
-	assert.match(shown.out, /^Comment:2: bad: What it belongs to is deleted/);
+	assert.match(
+		shown.out,
+		/^Comment:2: bad, id \d+: What it belongs to is deleted/,
+	);
 	assert.equal((await migrate("back-feed", mapping)).out, "");
 
 	// What is deleted here is fed back.

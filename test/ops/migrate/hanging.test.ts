@@ -80,6 +80,17 @@ it("counts apart what hangs on rows that are deleted there or were refused, and 
 		...["Comment:2", "Comment:3", "Pin:5", "likePin User:1 Pin:2"],
 	]);
 
+	const show = async (key: string) =>
+		(await migrate("show", mapping, key)).out.split("\n")[0];
+	assert.equal(
+		await show("User:2"),
+		'User:2: bad: username must be 3 to 30 of A-Z a-z 0-9 _, got "x".',
+	);
+	assert.equal(
+		await show("Board:2"),
+		'Board:2: bad: owner: "User:2" was refused.',
+	);
+
 	const early = await migrate("finish", mapping);
 	assert.equal(early.code, 1);
 	assert.match(early.out, /\n4 rows were refused and are not here/);

@@ -201,10 +201,7 @@ for (const [name, start, openOld] of OLD) {
 				checked.out,
 				/owner: no row of the mapping has the key "User:99"/,
 			);
-			assert.match(
-				checked.out,
-				/1 +The User's username or email or account is taken/,
-			);
+			assert.match(checked.out, /1 +The User's email is taken/);
 		});
 
 		it("brings all rows over that can be, and says why the others cannot", async () => {
@@ -261,10 +258,13 @@ for (const [name, start, openOld] of OLD) {
 			assert.deepEqual([since.counts.changed, since.counts.deleted], [0, 1]);
 			const { counts, bad } = await pass();
 			assert.ok(
-				bad.includes(
-					"User:2: The User's username or email or account is taken.",
-				),
+				bad.includes("User:2: The User's email is taken."),
 				bad.join("\n"),
+			);
+			const shown = await migrate("show", mapping, "User:2");
+			assert.match(
+				shown.out,
+				/^User:2: bad, id \d+: The User's email is taken/,
 			);
 			const { changed, deleted, newerHere } = counts;
 			// The like and the pin that are gone.

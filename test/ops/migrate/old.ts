@@ -36,7 +36,7 @@ const NOBODY = (end: string, key: string) =>
 const BAD = [
 	`Board:3: ${NOBODY("owner", "User:99")}`,
 	'Pin:4: origin: "Pin:5" is not here yet. The next pass tries again.',
-	"User:4: The User's username or email or account is taken.",
+	"User:4: The User's email is taken.",
 	'User:6: username must be 3 to 30 of A-Z a-z 0-9 _, got "x".',
 	"followUser User:3 User:3: from and to must differ.",
 	`likePin User:2 Pin:77: ${NOBODY("to", "Pin:77")}`,
