@@ -35,7 +35,7 @@ export interface FollowOptions {
 }
 
 export interface FollowProgress {
-	/** Rows that were read since this run began. */
+	/** Rows that the log has named since this run began, without those that were refused before and are tried again. */
 	readonly rows: number;
 	/** How far behind the old database, in seconds. */
 	readonly lagSeconds: number;
@@ -201,7 +201,7 @@ export async function follow(
 			for (const waiting of refusals.waitingFor(key)) touched.addKey(waiting);
 		}
 		badRows.add(reasons);
-		sum.rows += lines.length;
+		sum.rows += lines.filter(({ key }) => !some.isAgain(key)).length;
 		sum.made += total(done.objects) + total(done.edges);
 		sum.changed += done.changed;
 		sum.deleted += done.deleted;

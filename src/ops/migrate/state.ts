@@ -11,6 +11,7 @@ export interface PassReport {
 	/** Milliseconds since 1970. */
 	readonly began: number;
 	readonly seconds: number;
+	/** Rows that it read; of a log that is followed, those that the log named. */
 	readonly rows: number;
 	readonly made: number;
 	readonly changed: number;

@@ -23,6 +23,8 @@ export class TouchedRows {
 	readonly #plans: readonly TablePlan[];
 	readonly #byTable: ReadonlyMap<string, readonly TablePlan[]>;
 	readonly #touched = new Map<TablePlan, OfPlan>();
+	/** The keys of what the log has not named. */
+	readonly #again = new Set<string>();
 
 	constructor(plans: readonly TablePlan[]) {
 		this.#plans = plans;
@@ -44,15 +46,24 @@ export class TouchedRows {
 		}
 	}
 
-	/** What has this key: `Photo:8123`, or an edge with both ends. */
+	/** What has this key, without that the log named it: `Photo:8123`, or an edge with both ends. */
 	addKey(key: string): void {
 		const plan = this.#plans.find(({ name }) => name === nameOfKey(key));
-		if (plan?.kind === "object") {
-			this.#of(plan).rows.set(key, partsOfKey(plan.key, key));
-		} else if (plan !== undefined) {
+		if (plan === undefined) return;
+		const { rows, edges } = this.#of(plan);
+		if (rows.has(key) || edges.has(key)) return;
+		if (plan.kind === "object") rows.set(key, partsOfKey(plan.key, key));
+		else {
 			const edge = edgeOfKey(plan, key);
-			if (edge !== null) this.#of(plan).edges.set(key, edge);
+			if (edge === null) return;
+			edges.set(key, edge);
 		}
+		this.#again.add(key);
+	}
+
+	/** Whether the log has not named it. Known when there are lines. */
+	isAgain(key: string): boolean {
+		return this.#again.has(key);
 	}
 
 	/** The lines of an import that do it: what refers to others after them, what is gone last. */
@@ -82,7 +93,9 @@ export class TouchedRows {
 			const edges = new Map(own.edges);
 			for (const row of rows) {
 				const edge = edgeOfRow(plan, row);
-				if (edge !== null) edges.set(edge.gone.key, edge);
+				if (edge === null) continue;
+				edges.set(edge.gone.key, edge);
+				this.#again.delete(edge.gone.key);
 			}
 			for (const line of (await currentEdges(plan, source, edges)).values()) {
 				if (line.isDeleted) gone.unshift(line);
@@ -106,12 +119,16 @@ export class TouchedRows {
 		if (parts === null) return;
 		const key =
 			plan.kind === "object" ? plan.goneLine(row)?.key : rowKey(plan, row);
-		if (key !== undefined) this.#of(plan).rows.set(key, parts);
+		if (key === undefined) return;
+		this.#of(plan).rows.set(key, parts);
+		this.#again.delete(key);
 	}
 
 	#addEdge(plan: TablePlan, row: Row): void {
 		const made = edgeOfRow(plan, row);
-		if (made !== null) this.#of(plan).edges.set(made.gone.key, made);
+		if (made === null) return;
+		this.#of(plan).edges.set(made.gone.key, made);
+		this.#again.delete(made.gone.key);
 	}
 }
 
