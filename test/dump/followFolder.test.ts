@@ -179,7 +179,14 @@ describe("changes follow of an embedded folder", () => {
 			"restore",
 			"--unencrypted",
 		);
-		await folder.run("changes", "enable", "--keep", "1000");
+		const enable = ["changes", "enable"];
+		assert.match(await folder.run(...enable), /keep their last 100,000 rows/);
+		for (const keep of [["--keep", "1000"], []]) {
+			assert.match(
+				await folder.run(...enable, ...keep),
+				/^4 files keep their last 1,000 rows that were written/,
+			);
+		}
 		const position = folder.path("position.json");
 		const until = ["--until-now", "--position-file", position];
 		await folder.refused(
@@ -208,6 +215,10 @@ describe("changes follow of an embedded folder", () => {
 		writeFileSync(position, later);
 		await folder.refused(/put back from an older copy/, ...FOLLOW, ...until);
 		await folder.run("changes", "disable", "--yes");
+		assert.match(
+			await folder.run("changes", "disable", "--yes"),
+			/^no file kept a log: nothing was deleted/,
+		);
 		await folder.run("changes", "enable");
 		writeFileSync(position, begun);
 		await folder.refused(/another log than that/, ...FOLLOW, ...until);

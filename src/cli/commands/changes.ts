@@ -27,7 +27,11 @@ import { isShown } from "../../model/shownFields.ts";
 import type { Model } from "../../model/types.ts";
 import { GRAPH_ID } from "../../ops/graphId.ts";
 import { createLog } from "../../server/log.ts";
-import { disableLog, enableLog } from "../../storage/sqlite/changeLog.ts";
+import {
+	disableLog,
+	enableLog,
+	KEPT_ROWS,
+} from "../../storage/sqlite/changeLog.ts";
 import { hasShardFiles } from "../../storage/sqlite/driver/hasShardFiles.ts";
 import type { SqliteConnection } from "../../storage/sqlite/driver/sqliteConnection.ts";
 import { mapShardFiles, onFile } from "../../storage/sqlite/shards.ts";
@@ -198,31 +202,30 @@ const follow = command({
 	},
 });
 
-/** Rows that each file of a folder keeps: some 30 MB. */
-const KEPT_ROWS = 100_000;
-
 const enable = command({
 	summary:
 		"Has an embedded folder keep a log of what is written, for changes follow.",
 	options: {
 		keep: option(
 			integer(1_000, 1_000_000_000),
-			`how many rows each file keeps (default ${KEPT_ROWS})`,
-			KEPT_ROWS,
+			`how many rows each file keeps (default: as many as before, and ${KEPT_ROWS} at first)`,
 		),
 	},
 	details:
-		"The log costs writers CPU and disk, so it is off at first. It begins with what is written from then on, and the oldest rows are deleted as new ones come. A follower that was away for longer than that ends with an error. Run it again to change --keep. The server may run meanwhile.",
+		"The log costs writers CPU and disk, so it is off at first. It begins with what is written from then on, and the oldest rows are deleted as new ones come. A follower that was away for longer than that ends with an error. Run it again with --keep to change that. The server may run meanwhile.",
 	async run({ keep }, context) {
 		const { model } = await context.app();
+		const kept: number[] = [];
 		const files = await inFolder(context, (connection) => {
-			enableLog(connection, model, keep);
+			kept.push(enableLog(connection, model, keep ?? null));
 			return true;
 		});
+		const least = Math.min(...kept);
+		const isSame = kept.every((each) => each === least);
 		return {
-			value: { files, keep },
+			value: { files, keep: least },
 			lines: [
-				`${formatNumber(files)} files keep their last ${formatNumber(keep)} rows that were written`,
+				`${formatNumber(files)} files keep ${isSame ? "" : "at least "}their last ${formatNumber(least)} rows that were written`,
 			],
 		};
 	},
@@ -241,7 +244,11 @@ const disable = command({
 		const files = await inFolder(context, disableLog);
 		return {
 			value: { files },
-			lines: [`${formatNumber(files)} files keep no log any more`],
+			lines: [
+				files === 0
+					? "no file kept a log: nothing was deleted"
+					: `${formatNumber(files)} files keep no log any more`,
+			],
 		};
 	},
 });

@@ -140,13 +140,21 @@ export function rewriteLog(
 	} while (rows.length === REWRITTEN_ROWS);
 }
 
-/** Switches the log of a file on, in the transaction that is open; of one that has a log, it sets how many rows it keeps. */
+/** How many rows a log keeps if nobody says: some 30 MB. */
+export const KEPT_ROWS = 100_000;
+
+/**
+ * Switches the log of a file on, in the transaction that is open. Returns how many
+ * rows it keeps. Null: as many as before, or as the default says.
+ */
 export function enableLog(
 	connection: SqliteConnection,
 	model: Model,
-	keep: number,
-): void {
-	if (keepsLog(connection)) {
+	wanted: number | null,
+): number {
+	const kept = keptRows(connection);
+	const keep = wanted ?? kept ?? KEPT_ROWS;
+	if (kept !== null) {
 		connection.run(
 			{ name: "set change log", text: `UPDATE ${STATE} SET keep = ?` },
 			[keep],
@@ -171,6 +179,17 @@ export function enableLog(
 		);
 	}
 	addTriggers(connection, model);
+	return keep;
+}
+
+/** Null: the file keeps no log. */
+function keptRows(connection: SqliteConnection): number | null {
+	if (!keepsLog(connection)) return null;
+	const [state] = connection.rows<{ readonly keep: number }>(
+		{ name: "kept rows", text: `SELECT keep FROM ${STATE}` },
+		[],
+	);
+	return state?.keep ?? null;
 }
 
 /** Deletes the log of a file, in the transaction that is open. False: it had none. */
