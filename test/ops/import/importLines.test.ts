@@ -252,6 +252,17 @@ describe("an import", () => {
 			bob,
 			{ type: "User", key: "u:4", fields: { username: "BOB", name: "B" } },
 			{ edge: "followUser", from: "u:bob", to: "u:ada" },
+			{
+				type: "User",
+				key: "u:7",
+				fields: { username: "cyd", name: "C", email: "c@example.org" },
+			},
+			// Each of another user.
+			{
+				type: "User",
+				key: "u:8",
+				fields: { username: "bob", name: "B", email: "C@example.org" },
+			},
 		]);
 		assert.deepEqual(bad, [
 			"line 1: The User's username is taken.",
@@ -259,8 +270,9 @@ describe("an import", () => {
 			'line 3: board: no line before this one has the key "b:1".',
 			"line 5: The User's username is taken.",
 			'line 6: to: no line before this one has the key "u:ada".',
+			"line 8: The User's username and email are taken.",
 		]);
-		assert.deepEqual(report.objects, { User: 1 });
+		assert.deepEqual(report.objects, { User: 2 });
 	});
 
 	it("rejects a user whose username another write takes at the same moment, and stores no import key for it", async () => {

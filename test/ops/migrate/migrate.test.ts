@@ -472,6 +472,8 @@ for (const [name, start, openOld] of OLD) {
 				"INSERT INTO likes VALUES (9, 1, 'Pin', 9, '2024-01-01 00:00:00')",
 				// The same edge twice: it stays when one of them goes.
 				"INSERT INTO likes VALUES (10, 2, 'Pin', 9, '2024-01-01 00:00:00'), (11, 2, 'Pin', 9, '2024-01-01 00:00:00')",
+				// Of a pin that is marked as deleted.
+				"INSERT INTO likes VALUES (12, 1, 'Pin', 3, '2024-01-01 00:00:00')",
 				"DELETE FROM likes WHERE id = 10",
 				"DELETE FROM likes WHERE id = 1",
 				"UPDATE likes SET likeable_id = 9 WHERE id = 5",
@@ -495,6 +497,15 @@ for (const [name, start, openOld] of OLD) {
 			);
 			const { out, err } = await migrate("compare", mapping, "--all");
 			assert.match(out, / 0 differ,/, err);
+			const refused = JSON.parse((await migrate("bad", mapping, "--json")).out);
+			const like = refused.find(
+				({ key }: { key: string }) => key === "likePin User:1 Pin:3",
+			);
+			assert.equal(like.hangsOn, "deleted");
+			const status = JSON.parse(
+				(await migrate("status", mapping, "--json")).out,
+			);
+			assert.equal(status.passes.at(-1).withDeleted, 1);
 			assert.deepEqual(
 				edges("user_follows_users").map(([, from, to]) => [from, to]),
 				[["User:1", "User:2"]],
@@ -519,7 +530,7 @@ for (const [name, start, openOld] of OLD) {
 				...["--only", "Board,likePin", "--rate", "1000"],
 			);
 			// One of the likes makes the same edge as one before it.
-			assert.deepEqual([counts.rows, counts.made, counts.deleted], [8, 0, 0]);
+			assert.deepEqual([counts.rows, counts.made, counts.deleted], [9, 0, 0]);
 			const lines = (text: string) => text.trim().split("\n").toSorted();
 			const { out } = await migrate("bad", mapping);
 			assert.deepEqual(lines(out), lines(before));
