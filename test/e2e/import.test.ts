@@ -263,7 +263,7 @@ describe("import", () => {
 			/^line 7: Unknown edge "likePim"\. Did you mean likePin\? The edges are /,
 			/^line 8: to: .*"u:5"\.$/,
 			/^line 9: from and to must differ\.$/,
-			/^line 10: The User's username or email or account is taken\.$/,
+			/^line 10: The User's username is taken\.$/,
 		].entries()) {
 			assert.match(messages[n] ?? "", pattern);
 		}
