@@ -82,7 +82,7 @@ const head = z.object({
 	/** Made up for each dump. */
 	id: z.string(),
 	for: z.enum(["analytics", "restore"]),
-	files: z.enum(["ndjson", "parquet"]),
+	files: z.literal("ndjson"),
 	isEncrypted: z.boolean(),
 	begun: z.string(),
 	/** The lock file of the model that it was made with. */

@@ -101,7 +101,7 @@ function whatFits(type: GraphQLOutputType): string {
 	return values.length > MAX_VALUES ? "" : `, one of ${values.join(", ")}`;
 }
 
-/** Of an enum with more, a sentence does not name all. */
+/** A sentence names all values of an enum that has no more than this. */
 const MAX_VALUES = 20;
 
 function first(problems: readonly (string | null)[]): string | null {

@@ -53,7 +53,7 @@ const GRAPHS: Readonly<Record<string, readonly object[]>> = {
 			fields: { text: "Nice", pin: "kite", author: "bo" },
 		},
 	],
-	// Without its parts.
+	// The app of pins without its parts.
 	plain: PINS,
 	recipes: [
 		{ type: "Cook", key: "ada", fields: { handle: "ada" } },

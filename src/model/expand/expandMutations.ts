@@ -557,7 +557,7 @@ function ofMapping({
 	const owner: End = isOwn
 		? VIEWER
 		: { field: lowerFirst(from), one: words(from) };
-	// Of the viewer's list, one of two users is the viewer.
+	// On the viewer's own list the viewer is one of two users, so the other needs no other name.
 	const isTwice = !isOwn && from === to;
 	const end: End = isTwice
 		? { field: `other${to}`, one: `other ${words(to)}` }

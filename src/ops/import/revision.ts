@@ -12,7 +12,7 @@ export interface Revision {
 	/** Null where no line with a `rev` wrote the object. */
 	readonly rev: string | null;
 	readonly version: number;
-	/** Of the content that an import was about to write; null: it was written. */
+	/** The hash of the content that an import was about to write; null: it was written. */
 	readonly mark: string | null;
 }
 

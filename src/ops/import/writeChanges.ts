@@ -49,7 +49,7 @@ interface Change {
 	readonly content: JsonObject | null;
 	/** Keys that lose their value. */
 	readonly cleared: readonly string[];
-	/** Of what the line says. */
+	/** The hash of what the line says. */
 	readonly mark: string;
 	readonly before: Revision;
 	readonly token: string;
@@ -137,7 +137,7 @@ async function changesOf(
 /** The mark of a deletion. */
 const GONE = "gone";
 
-/** Of the values of these keys. */
+/** The hash of the values of these keys. */
 function markOf(keys: readonly string[], data: JsonObject): string {
 	const values = keys.toSorted().map((key) => [key, data[key] ?? null]);
 	return createHash("sha1")

@@ -48,7 +48,7 @@ export async function findMissing(
 	}: {
 		readonly plans: readonly TablePlan[];
 		readonly source: Source;
-		/** Of the tables that were read to the end: the others are asked. */
+		/** The rows of the tables that were read to the end; the source is asked about the others. */
 		readonly seen: ReadonlyMap<TablePlan, SeenRows>;
 		/** Whether rows are looked for that are gone. */
 		readonly isRead: (plan: TablePlan) => boolean;

@@ -56,11 +56,11 @@ export class PassLedger {
 	readonly #began: number;
 	/** By the number of its line in the import. */
 	readonly #pending = new Map<number, Pending>();
-	/** Of the line that was read last. */
+	/** The number of the line that was read last. */
 	#line: number;
 	#position: MigrationState["position"];
 	#refused: BadRow[] = [];
-	/** Of all rows that this run refused. */
+	/** The keys of all rows that this run refused. */
 	readonly #keys = new Set<string>();
 	#hanging = { withDeleted: 0, withRefused: 0 };
 	/** What this run has written of the rows, and of those that are gone. */

@@ -64,7 +64,7 @@ export interface AttackFleet extends AsyncDisposable {
 
 export async function startAttackFleet(options: {
 	readonly servers: number;
-	/** Of all its processes, beside those of the fleet. */
+	/** Settings of all its processes, beside those of the fleet. */
 	readonly settings?: Readonly<Record<string, string>>;
 	/** Called when a server ends and nobody killed it. */
 	readonly ended: (server: ApiServer, how: string) => void;

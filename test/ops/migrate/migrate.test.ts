@@ -472,7 +472,7 @@ for (const [name, start, openOld] of OLD) {
 				"INSERT INTO likes VALUES (9, 1, 'Pin', 9, '2024-01-01 00:00:00')",
 				// The same edge twice: it stays when one of them goes.
 				"INSERT INTO likes VALUES (10, 2, 'Pin', 9, '2024-01-01 00:00:00'), (11, 2, 'Pin', 9, '2024-01-01 00:00:00')",
-				// Of a pin that is marked as deleted.
+				// A like of a pin that is marked as deleted.
 				"INSERT INTO likes VALUES (12, 1, 'Pin', 3, '2024-01-01 00:00:00')",
 				"DELETE FROM likes WHERE id = 10",
 				"DELETE FROM likes WHERE id = 1",

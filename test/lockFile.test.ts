@@ -9,7 +9,7 @@ interface Locked {
 	readonly engines?: { readonly node?: string };
 }
 
-const ROOT = new URL("../../", import.meta.url);
+const ROOT = new URL("../", import.meta.url);
 /** With which `npm ci` has to work: it leaves out an optional package that wants another Node. */
 const OLDEST = "18.20.8";
 /** A package that does without its binary. */
