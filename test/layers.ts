@@ -39,14 +39,16 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 	"storage/sqlite": [["driver"], ["."]],
 	queue: [
 		["."],
+		["statements"],
+		["verbs"],
 		["mysql", "sqlite", "enqueue", "admin"],
 		["claim"],
 		["openJobStore.ts"],
 		["openJobs.ts"],
 	],
 	"queue/mysql": [
-		["ddl.ts", "rows.ts", "hostClock.ts"],
-		["statements.ts"],
+		["ddl.ts", "hostClock.ts"],
+		["dialect.ts"],
 		["queueCall.ts"],
 		["rotation"],
 		["."],

@@ -9,19 +9,19 @@ import type {
 	ShardOfQueue,
 } from "../../src/queue/jobStore.ts";
 import type { JobRow } from "../../src/queue/jobTransitions.ts";
+import { tablesOf } from "../../src/queue/mysql/dialect.ts";
 import { openMysqlJobStore } from "../../src/queue/mysql/mysqlJobStore.ts";
-import { dueIn } from "../../src/queue/mysql/reads.ts";
 import {
 	beginJobs,
-	claimable,
+	claimableJobs,
 	claimedBy,
 	expiredClaims,
-	jobsById,
+	firstDue,
 	renewClaims,
 	succeedJobs,
-	tablesOf,
-	writeStep,
-} from "../../src/queue/mysql/statements.ts";
+} from "../../src/queue/statements/claims.ts";
+import { findJobs, writeStep } from "../../src/queue/statements/jobs.ts";
+import type { Select } from "../../src/storage/statements/dialect.ts";
 import { BreakableProxy } from "../helpers/breakableProxy.ts";
 import { mysqlJobsForSuite } from "../helpers/mysqlJobs.ts";
 import { ask } from "../helpers/mysqlStorage.ts";
@@ -29,6 +29,11 @@ import { until } from "../helpers/until.ts";
 import type { Server } from "../services/server.ts";
 
 const AT: ShardOfQueue = { queue: "plans", shard: 0 };
+
+const TABLES = tablesOf(
+	{ number: 0, database: "queue00000", host: { name: "any" } },
+	AT.queue,
+);
 
 /** What MySQL and MariaDB do with the statements of the job store, and when a link breaks. */
 export function mysqlJobsSuite(name: string, server: Server): void {
@@ -123,12 +128,13 @@ export function mysqlJobsSuite(name: string, server: Server): void {
 
 		test("a look over many buckets sorts nothing either", async () => {
 			const hour = hourOf(now);
-			const { text } = dueIn(
-				tablesOf("queue00000", AT.queue),
-				{ at: AT, buckets: [0, hour + 9], priority: 2, floor: 0 },
-				0,
-			);
-			const [plan] = await explain(server, text);
+			const due = firstDue(TABLES, {
+				at: AT,
+				buckets: [0, hour + 9],
+				priority: 2,
+				floor: 0,
+			});
+			const [plan] = await explain(server, textOf(due));
 			assert.equal(plan?.key, "queue");
 			assert.doesNotMatch(plan?.Extra ?? "", /filesort|temporary/i);
 		});
@@ -219,7 +225,7 @@ function statementsOn(
 	jobs: readonly NewJob[],
 	now: number,
 ): readonly (readonly [string, string, string])[] {
-	const tables = tablesOf("queue00000", AT.queue);
+	const tables = TABLES;
 	const range = rangeOf(jobs);
 	const { bucket, claim } = range;
 	const claims = jobs
@@ -240,19 +246,20 @@ function statementsOn(
 		priority: 2,
 		floor: 0,
 	} as const;
+	const expired = { limit: 9, isLocked: true };
 	return [
-		["claim", claimable(tables, range, now).text, "queue"],
+		["claim", textOf(claimableJobs(tables, range, now)), "queue"],
 		[
 			"begin",
 			beginJobs(tables, range, jobs.slice(0, 50).map(row), now).text,
 			"PRIMARY",
 		],
-		["look up claim", claimedBy(tables, range, now).text, "queue"],
+		["look up claim", textOf(claimedBy(tables, range, now)), "queue"],
 		["succeed", succeedJobs(tables, acks, now).text, "PRIMARY"],
 		["renew", renewClaims(tables, claims, now).text, "PRIMARY"],
 		[
 			"jobs of words",
-			jobsById(tables, claims, { bucket, locked: true }).text,
+			textOf(findJobs(tables, claims, { bucket, locked: true })),
 			"PRIMARY",
 		],
 		[
@@ -260,9 +267,13 @@ function statementsOn(
 			writeStep(tables, row(jobs[0] as NewJob), step, {}).text,
 			"PRIMARY",
 		],
-		["due", dueIn(tables, due, 0).text, "queue"],
-		["expired", expiredClaims(tables, bucket, now, 9, true).text, "queue"],
+		["due", textOf(firstDue(tables, due)), "queue"],
+		["expired", textOf(expiredClaims(tables, due, now, expired)), "queue"],
 	];
+}
+
+function textOf({ columns, rest }: Select<unknown>): string {
+	return `SELECT ${columns.join(", ")} ${rest}`;
 }
 
 async function explain(server: Server, sql: string): Promise<readonly Plan[]> {

@@ -23,7 +23,9 @@ import {
 	unknownQueueShard,
 } from "../portChecks.ts";
 import type { GivenBack, Keep, Made, Round, Span } from "../rotationStore.ts";
+import { deleteQueue, putQueue } from "../statements/queues.ts";
 import { type JobVerbs, StoredJobs } from "../storedJobs.ts";
+import { VERBS } from "../verbs/verbs.ts";
 import {
 	createJobs,
 	createKeys,
@@ -31,25 +33,10 @@ import {
 	createRotations,
 	jobsTable,
 	keysTable,
-	queuesTable,
 } from "./ddl.ts";
-import { enqueueJobs } from "./enqueue.ts";
 import { HostClock } from "./hostClock.ts";
-import {
-	type QueueCall,
-	type QueueShard,
-	queueCall,
-	toQueueError,
-} from "./queueCall.ts";
-import {
-	countQueue,
-	DUE,
-	findJobs,
-	HAS_EXPIRED,
-	QUEUES,
-	readRanges,
-	scanQueue,
-} from "./reads.ts";
+import { MysqlCall, type QueueShard, toQueueError } from "./queueCall.ts";
+import { DUE, HAS_EXPIRED, QUEUES, readRanges } from "./rangeReads.ts";
 import {
 	ahead,
 	bytesOfQueue,
@@ -62,7 +49,6 @@ import {
 import type { QueueDatabase } from "./rotation/rotationSession.ts";
 import { endRound, takeRound } from "./rotation/rounds.ts";
 import { ackAndClaimSwappedOut, renewSwappedOut } from "./swappedOut.ts";
-import { changeJobs, expireClaims } from "./upkeep.ts";
 
 export interface MysqlJobLimits extends HostLimits {
 	/** Time for a write, with all its waits and retries. Milliseconds. */
@@ -103,18 +89,13 @@ export function openMysqlJobStore(options: MysqlJobOptions): OpenedJobStore {
 /** A host's clock is measured once, for all versions of a topology that have the host. */
 const CLOCKS = new WeakMap<Host, HostClock>();
 
-const VERBS: JobVerbs<QueueCall> = {
-	enqueue: enqueueJobs,
+const MYSQL_VERBS: JobVerbs<MysqlCall> = {
+	...VERBS,
 	ackAndClaim: ackAndClaimSwappedOut,
 	renew: renewSwappedOut,
-	expire: expireClaims,
-	find: findJobs,
-	scan: scanQueue,
-	change: changeJobs,
-	count: countQueue,
 };
 
-class MysqlJobStore extends StoredJobs<QueueCall> implements OpenedJobStore {
+class MysqlJobStore extends StoredJobs<MysqlCall> implements OpenedJobStore {
 	readonly #databases: Databases<QueueShard, QueueRange>;
 	readonly #limits: MysqlJobLimits;
 
@@ -126,7 +107,7 @@ class MysqlJobStore extends StoredJobs<QueueCall> implements OpenedJobStore {
 		writeGuard = null,
 		onRetired,
 	}: MysqlJobOptions) {
-		super(VERBS);
+		super(MYSQL_VERBS);
 		this.#limits = { ...MYSQL_JOB_LIMITS, ...limits };
 		const { readMs } = this.#limits;
 		this.#databases = new Databases(
@@ -217,45 +198,28 @@ class MysqlJobStore extends StoredJobs<QueueCall> implements OpenedJobStore {
 	}
 
 	async put(shard: number, queue: QueueRow): Promise<void> {
-		const { name, settings, version } = queue;
+		const { name, version } = queue;
 		checkInteger("version", version, 0);
-		const at = { queue: name, shard };
-		await this.onShard(at, "write", async ({ shard: one, again }) => {
-			const { database, clock, host } = one;
-			const hour = hourOf(await clock.now(shard));
-			await this.#databases.define(one, createJobs(database, name, hour));
-			await this.#databases.define(one, createKeys(database, name));
-			await host.run(
-				{
-					name: "put queue",
-					text: `INSERT INTO ${queuesTable(database)}
-							(name, settings, version, tokens, filled_at)
-						VALUES (?, ?, ?, 0, 0)
-						ON DUPLICATE KEY UPDATE
-							settings = IF(VALUES(version) > version, VALUES(settings), settings),
-							version = GREATEST(VALUES(version), version)`,
-					values: [name, JSON.stringify(settings), version],
-				},
-				again().options,
+		await this.onShard({ queue: name, shard }, "write", async (call) => {
+			const { database } = call.shard;
+			const hour = hourOf(await call.now());
+			await this.#databases.define(
+				call.shard,
+				createJobs(database, name, hour),
 			);
+			await this.#databases.define(call.shard, createKeys(database, name));
+			const again = call.again();
+			await again.write(putQueue(again.tables, queue));
 		});
 	}
 
 	async drop(at: ShardOfQueue): Promise<void> {
-		await this.onShard(at, "write", async ({ shard: one, options }) => {
-			const { database, host } = one;
-			const { queue } = at;
-			await host.run(
-				{
-					name: "delete queue",
-					text: `DELETE FROM ${queuesTable(database)} WHERE name = ?`,
-					values: [queue],
-				},
-				options,
-			);
+		await this.onShard(at, "write", async (call) => {
+			await call.write(deleteQueue(call.tables));
+			const { database, host } = call.shard;
 			for (const table of [jobsTable, keysTable]) {
-				const drop = `DROP TABLE IF EXISTS ${table(database, queue)}`;
-				await this.#databases.define(one, drop);
+				const drop = `DROP TABLE IF EXISTS ${table(database, at.queue)}`;
+				await this.#databases.define(call.shard, drop);
 			}
 			await forgetQueue({ host, database, at });
 		});
@@ -320,14 +284,14 @@ class MysqlJobStore extends StoredJobs<QueueCall> implements OpenedJobStore {
 	protected async onShard<Given extends readonly unknown[], T>(
 		at: ShardOfQueue,
 		kind: "read" | "write",
-		verb: (call: QueueCall, ...given: Given) => MaybePromise<T>,
+		verb: (call: MysqlCall, ...given: Given) => MaybePromise<T>,
 		...given: Given
 	): Promise<T> {
 		checkPlace(at);
 		using version = this.#databases.begin();
 		const ms = this.#limits[kind === "read" ? "readMs" : "writeMs"];
 		try {
-			return await verb(queueCall(at, version.at(at.shard), ms), ...given);
+			return await verb(new MysqlCall(at, version.at(at.shard), ms), ...given);
 		} catch (thrown) {
 			throw toQueueError(thrown, at);
 		}

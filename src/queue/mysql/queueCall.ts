@@ -1,16 +1,17 @@
 import { toShardError } from "../../storage/mysql/databases.ts";
-import type {
-	CommitDecision,
-	MysqlTransaction,
-} from "../../storage/mysql/driver/commitProtocol.ts";
+import { selectAll, sqlOf } from "../../storage/mysql/dialect.ts";
 import type { QueryOptions } from "../../storage/mysql/driver/queryOptions.ts";
 import type { Shard } from "../../storage/mysql/shards.ts";
+import { send } from "../../storage/mysql/transactions/transaction.ts";
+import type { Select, Write } from "../../storage/statements/dialect.ts";
 import { StorageFailure } from "../../storage/storageFailure.ts";
 import { deadlineIn } from "../../util/deadline.ts";
 import type { ShardOfQueue } from "../jobStore.ts";
 import { unknownQueue } from "../portChecks.ts";
+import type { QueueTables } from "../statements/dialect.ts";
+import type { Decision, InTransaction, QueueCall } from "../verbs/queueCall.ts";
+import { tablesOf } from "./dialect.ts";
 import type { HostClock } from "./hostClock.ts";
-import { type QueueTables, tablesOf } from "./statements.ts";
 
 /** No COMMIT is sent later than this after the start, if the process was paused: rows must not come later than their bucket says. Milliseconds. */
 const COMMIT_MS = 5_000;
@@ -25,46 +26,62 @@ export interface QueueShard extends Shard {
 	readonly isOpen: boolean;
 }
 
-/** One call of the port, on one queue and shard. */
-export interface QueueCall {
+export class MysqlCall implements QueueCall {
 	readonly at: ShardOfQueue;
 	readonly shard: QueueShard;
 	readonly tables: QueueTables;
-	readonly options: QueryOptions;
-	/** The same with all of its time. */
-	readonly again: () => QueueCall;
-}
+	readonly #ms: number;
+	readonly #options: QueryOptions;
 
-export function queueCall(
-	at: ShardOfQueue,
-	shard: QueueShard,
-	ms: number,
-): QueueCall {
-	return {
-		at,
-		shard,
-		tables: tablesOf(shard.database, at.queue),
-		options: { shard: at.shard, deadline: deadlineIn(ms) },
-		again: () => queueCall(at, shard, ms),
-	};
-}
+	/** `ms`: how long it may take. */
+	constructor(at: ShardOfQueue, shard: QueueShard, ms: number) {
+		this.at = at;
+		this.shard = shard;
+		this.tables = tablesOf(shard, at.queue);
+		this.#ms = ms;
+		this.#options = { shard: at.shard, deadline: deadlineIn(ms) };
+	}
 
-/**
- * One transaction, begun again after a deadlock or on a dead connection. `body`
- * gets the shard's time at its start, and COMMIT is sent within COMMIT_MS of it.
- */
-export function transact<T>(
-	{ shard, options }: QueueCall,
-	body: (
-		statements: MysqlTransaction,
-		now: number,
-	) => Promise<CommitDecision<T>>,
-): Promise<T> {
-	return shard.host.transaction(options, async (statements) => {
-		const commitBy = performance.now() + COMMIT_MS;
-		const now = await shard.clock.now(shard.number);
-		return { ...(await body(statements, now)), commitBy };
-	});
+	again(): MysqlCall {
+		return new MysqlCall(this.at, this.shard, this.#ms);
+	}
+
+	now(): Promise<number> {
+		return this.shard.clock.now(this.shard.number);
+	}
+
+	async select<Result>(select: Select<Result>): Promise<readonly Result[]> {
+		const { host } = this.shard;
+		const [found = []] = await selectAll(host, [select], this.#options);
+		return found;
+	}
+
+	/** It is repeated after a deadlock, or on a dead connection. */
+	async write(write: Write): Promise<number> {
+		const { host } = this.shard;
+		return (await host.run(sqlOf(write), this.#options)).affectedRows;
+	}
+
+	/** It is begun again after a deadlock or on a dead connection. COMMIT is sent within COMMIT_MS of its start. */
+	transact<T>(body: (now: number) => InTransaction<Decision<T>>): Promise<T> {
+		return this.shard.host.transaction<T>(this.#options, async (statements) => {
+			const commitBy = performance.now() + COMMIT_MS;
+			const procedure = body(await this.now());
+			let step = procedure.next();
+			for (; !step.done; step = procedure.next()) {
+				await send(statements, step.value);
+			}
+			const { value, last } = step.value;
+			return last === null
+				? { value, commit: false, commitBy }
+				: {
+						last: last.map(sqlOf),
+						valueOf: () => value,
+						commit: true,
+						commitBy,
+					};
+		});
+	}
 }
 
 /** Anything but a failure of the database stays as it is. */

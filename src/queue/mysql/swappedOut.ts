@@ -1,8 +1,8 @@
 import type { AckedAndClaimed, AcksAndClaim, Held } from "../jobStore.ts";
-import { ackAndClaim } from "./ackAndClaim.ts";
-import type { QueueCall } from "./queueCall.ts";
+import { ackAndClaim } from "../verbs/ackAndClaim.ts";
+import { renewAll } from "../verbs/upkeep.ts";
+import type { MysqlCall } from "./queueCall.ts";
 import { bringBack } from "./rotation/rotation.ts";
-import { renewAll } from "./upkeep.ts";
 
 /*
  * A job that runs is in no partition while rotation gives its span back: for
@@ -12,7 +12,7 @@ import { renewAll } from "./upkeep.ts";
  */
 
 export async function ackAndClaimSwappedOut(
-	call: QueueCall,
+	call: MysqlCall,
 	wanted: AcksAndClaim,
 ): Promise<AckedAndClaimed> {
 	const outcome = await ackAndClaim(call, wanted);
@@ -31,7 +31,7 @@ export async function ackAndClaimSwappedOut(
 }
 
 export async function renewSwappedOut(
-	call: QueueCall,
+	call: MysqlCall,
 	claims: readonly Held[],
 	claimMs: number,
 ): Promise<readonly Held[]> {
@@ -44,7 +44,7 @@ export async function renewSwappedOut(
 	return claims.filter((claim) => first.has(claim) || second.has(claim));
 }
 
-function bringBackFor({ at, shard }: QueueCall): Promise<void> {
+function bringBackFor({ at, shard }: MysqlCall): Promise<void> {
 	const { host, database } = shard;
 	return bringBack({ host, database, at });
 }

@@ -26,10 +26,11 @@ export function createQueueTables(queue: string): readonly Sql[] {
 				ON "jobs_${queue}" (state, priority, at, local_id)`,
 		},
 		{
-			name: "create key index",
-			text: `CREATE UNIQUE INDEX IF NOT EXISTS "key_${queue}"
-				ON "jobs_${queue}" (unique_key)
-				WHERE unique_key IS NOT NULL AND state = 0`,
+			name: "create keys",
+			text: `CREATE TABLE IF NOT EXISTS "keys_${queue}" (
+				unique_key TEXT NOT NULL PRIMARY KEY,
+				local_id TEXT NOT NULL
+			) STRICT, WITHOUT ROWID`,
 		},
 	];
 }
@@ -44,3 +45,10 @@ export const CREATE_QUEUES: Sql = {
 		filled_at INTEGER NOT NULL
 	) STRICT, WITHOUT ROWID`,
 };
+
+export function dropQueueTables(queue: string): readonly Sql[] {
+	return [
+		{ name: "drop jobs", text: `DROP TABLE IF EXISTS "jobs_${queue}"` },
+		{ name: "drop keys", text: `DROP TABLE IF EXISTS "keys_${queue}"` },
+	];
+}

@@ -78,7 +78,7 @@ export function bytesOfQueue(
 ): number | null {
 	const [file] = connection.rows<{ bytes: number }>(FILE_BYTES, []);
 	if (Number(file?.bytes) > MOST_READ_BYTES) return null;
-	const names = [`jobs_${queue}`, `queue_${queue}`, `key_${queue}`];
+	const names = [`jobs_${queue}`, `queue_${queue}`, `keys_${queue}`];
 	const [found] = connection.rows<{ bytes: number | null }>(
 		BYTES_OF_TREES,
 		names,
@@ -115,6 +115,24 @@ export function giveBack(
 		rescued: 0,
 		isDone: deleted < STEP_JOBS && after === 0,
 	};
+}
+
+/** Ends all claims by `now`. */
+export function endClaims(
+	writer: SqliteConnection,
+	queue: string,
+	now: number,
+): void {
+	writer.run(
+		{
+			name: "end claims",
+			text: `UPDATE "jobs_${queue}" SET at = ?1 - 1
+				WHERE local_id IN (
+					SELECT local_id FROM "jobs_${queue}" INDEXED BY "queue_${queue}"
+					WHERE state = 1 AND priority IN (1, 2, 3) AND at >= ?1)`,
+		},
+		[now],
+	);
 }
 
 function endings({

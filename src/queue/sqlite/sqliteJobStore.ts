@@ -1,8 +1,12 @@
 import { existsSync } from "node:fs";
 import { CorkboardError } from "../../errors.ts";
+import { selectFrom } from "../../storage/sqlite/dialect.ts";
 import type { ShardFile } from "../../storage/sqlite/driver/shardFile.ts";
-import type { SqliteConnection } from "../../storage/sqlite/driver/sqliteConnection.ts";
 import { mapShardFiles, onFile } from "../../storage/sqlite/shards.ts";
+import {
+	StorageFailure,
+	toStorageError,
+} from "../../storage/storageFailure.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import { reasonOf } from "../../util/reasonOf.ts";
 import type {
@@ -21,18 +25,14 @@ import {
 	unknownQueueShard,
 } from "../portChecks.ts";
 import type { GivenBack, Keep, Made, Round, Span } from "../rotationStore.ts";
-import { parseSettings } from "../settings.ts";
+import { expiredClaims, firstDue } from "../statements/claims.ts";
+import { allQueues, deleteQueue, putQueue } from "../statements/queues.ts";
 import { StoredJobs } from "../storedJobs.ts";
-import { CREATE_QUEUES, createQueueTables } from "./ddl.ts";
-import { type FileCall, VERBS } from "./jobs.ts";
-import { bytesOfQueue, giveBack, listSpans } from "./rotation.ts";
-import {
-	DELETE_QUEUE,
-	PUT_QUEUE,
-	QUEUES,
-	type QueueStatements,
-	statementsOf,
-} from "./statements.ts";
+import { VERBS } from "../verbs/verbs.ts";
+import { CREATE_QUEUES, createQueueTables, dropQueueTables } from "./ddl.ts";
+import { tablesOf } from "./dialect.ts";
+import { runWrite, SqliteCall } from "./queueCall.ts";
+import { bytesOfQueue, endClaims, giveBack, listSpans } from "./rotation.ts";
 
 /**
  * Jobs in SQLite: each queue shard is a file `queue00000.sqlite`. The process
@@ -50,13 +50,12 @@ interface SqliteJobOptions extends JobStoreSource {
 	readonly now?: () => number;
 }
 
-class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
+class SqliteJobStore extends StoredJobs<SqliteCall> implements OpenedJobStore {
 	/** The folder's owner cannot hand it over while it runs, so its shards stay. */
 	readonly oldestVersion = Number.POSITIVE_INFINITY;
 	readonly shards: readonly number[];
 	readonly openShards: readonly number[];
 	readonly #files: ReadonlyMap<number, ShardFile>;
-	readonly #statements = new Map<string, QueueStatements>();
 	readonly #now: () => number;
 	readonly #nextRounds = new Map<string, number>();
 
@@ -87,14 +86,12 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 	async hasExpired(
 		ranges: readonly ExpiryRange[],
 	): Promise<readonly (boolean | CorkboardError)[]> {
-		return ranges.map(({ at }) =>
-			orCorkboardError(() =>
-				this.#read(
-					at,
-					({ connection, statements: { expired }, now }) =>
-						connection.rows(expired, [now, 1]).length > 0,
-				),
-			),
+		return ranges.map(
+			this.#eachBy((call, range) => {
+				const any = { limit: 1 };
+				const expired = expiredClaims(call.tables, range, call.now(), any);
+				return call.select(expired).length > 0;
+			}),
 		);
 	}
 
@@ -102,20 +99,16 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 		ranges: readonly DueRange[],
 	): Promise<readonly (Due | null | CorkboardError)[]> {
 		ranges.forEach(checkDue);
-		return ranges.map(({ at, priority, floor }) =>
-			orCorkboardError(() =>
-				this.#read(at, ({ connection, statements: { due } }) => {
-					const [row] = connection.rows<Due>(due, [priority, floor]);
-					return row === undefined ? null : { ...row };
-				}),
-			),
+		return ranges.map(
+			this.#eachBy((call, range) => {
+				const [due = null] = call.select(firstDue(call.tables, range));
+				return due;
+			}),
 		);
 	}
 
 	async diskBytes(at: ShardOfQueue): Promise<number | null> {
-		return this.#read(at, ({ connection }) =>
-			bytesOfQueue(connection, at.queue),
-		);
+		return this.#onFile(at, ({ reader }) => bytesOfQueue(reader, at.queue));
 	}
 
 	async queues(shard: number): Promise<readonly QueueRow[]> {
@@ -129,38 +122,29 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 	}
 
 	#queues(shard: number): readonly QueueRow[] {
-		return onFile(this.#file(shard), ({ reader }) =>
-			reader
-				.rows<StoredQueue>(QUEUES, [])
-				.map(({ name, settings, version }) => ({
-					name,
-					settings: parseSettings(settings),
-					version,
-				})),
+		return onFile(this.#file(shard), (file) =>
+			selectFrom(file.reader, allQueues(tablesOf(shard, file, ""))),
 		);
 	}
 
 	async put(shard: number, queue: QueueRow): Promise<void> {
-		const { name, settings, version } = queue;
+		const { name, version } = queue;
 		checkPlace({ queue: name, shard });
 		checkInteger("version", version, 0);
-		onFile(this.#file(shard), ({ writer }) =>
-			writer.transaction(() => {
-				for (const table of createQueueTables(name)) writer.run(table);
-				writer.run(PUT_QUEUE, [name, JSON.stringify(settings), version]);
+		onFile(this.#file(shard), (file) =>
+			file.writer.transaction(() => {
+				for (const table of createQueueTables(name)) file.writer.run(table);
+				runWrite(file.writer, putQueue(tablesOf(shard, file, name), queue));
 			}),
 		);
 	}
 
 	async drop({ queue, shard }: ShardOfQueue): Promise<void> {
 		checkPlace({ queue, shard });
-		onFile(this.#file(shard), ({ writer }) =>
-			writer.transaction(() => {
-				writer.run(DELETE_QUEUE, [queue]);
-				writer.run({
-					name: "drop jobs",
-					text: `DROP TABLE IF EXISTS "jobs_${queue}"`,
-				});
+		onFile(this.#file(shard), (file) =>
+			file.writer.transaction(() => {
+				runWrite(file.writer, deleteQueue(tablesOf(shard, file, queue)));
+				for (const table of dropQueueTables(queue)) file.writer.run(table);
 			}),
 		);
 	}
@@ -176,10 +160,8 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 	async endFormerClaims(): Promise<void> {
 		for (const shard of this.#files.keys()) {
 			for (const { name } of this.#queues(shard)) {
-				this.#write(
-					{ queue: name, shard },
-					({ connection, statements: { endClaims }, now }) =>
-						connection.run(endClaims, [now]),
+				this.#onFile({ queue: name, shard }, ({ writer }) =>
+					endClaims(writer, name, this.#now()),
 				);
 			}
 		}
@@ -206,9 +188,7 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 	async endRound(): Promise<void> {}
 
 	async spans(at: ShardOfQueue, keep: Keep): Promise<readonly Span[]> {
-		return this.#read(at, ({ connection }) =>
-			listSpans(connection, at.queue, keep),
-		);
+		return this.#onFile(at, ({ reader }) => listSpans(reader, at.queue, keep));
 	}
 
 	async ahead(): Promise<Made> {
@@ -241,64 +221,50 @@ class SqliteJobStore extends StoredJobs<FileCall> implements OpenedJobStore {
 
 	protected async onShard<Given extends readonly unknown[], T>(
 		at: ShardOfQueue,
-		kind: "read" | "write",
-		verb: (call: FileCall, ...given: Given) => MaybePromise<T>,
+		_: "read" | "write",
+		verb: (call: SqliteCall, ...given: Given) => MaybePromise<T>,
 		...given: Given
 	): Promise<T> {
-		if (kind === "read") return this.#read(at, (call) => verb(call, ...given));
-		return this.#write(at, (call) => verb(call, ...given));
-	}
-
-	#write<T>(at: ShardOfQueue, body: (call: FileCall) => T): T {
-		return this.#onFile(at, ({ writer }, callOn) =>
-			writer.transaction(() => body(callOn(writer))),
-		);
-	}
-
-	#read<T>(at: ShardOfQueue, body: (call: FileCall) => T): T {
-		return this.#onFile(at, ({ reader }, callOn) => body(callOn(reader)));
-	}
-
-	/** SQLite has no number for a table that does not exist. */
-	#onFile<T>(
-		at: ShardOfQueue,
-		body: (
-			file: ShardFile,
-			callOn: (connection: SqliteConnection) => FileCall,
-		) => T,
-	): T {
-		checkPlace(at);
-		const { queue, shard } = at;
-		const callOn = (connection: SqliteConnection) => ({
-			connection,
-			queue,
-			now: this.#now(),
-			statements: this.#statementsOf(queue),
-		});
-		return onFile(this.#file(shard), (file) => {
-			try {
-				return body(file, callOn);
-			} catch (thrown) {
-				const isNoTable = /no such (?:table|index)/.test(reasonOf(thrown));
-				throw isNoTable ? unknownQueue(at) : thrown;
-			}
-		});
-	}
-
-	#statementsOf(queue: string): QueueStatements {
-		let statements = this.#statements.get(queue);
-		if (statements === undefined) {
-			statements = statementsOf(queue);
-			this.#statements.set(queue, statements);
+		const call = this.#callOn(at);
+		try {
+			return await verb(call, ...given);
+		} catch (thrown) {
+			throw toQueueError(thrown, at);
 		}
-		return statements;
+	}
+
+	/** Reads one range; an error of its shard is the answer. */
+	#eachBy<Range extends { readonly at: ShardOfQueue }, T>(
+		read: (call: SqliteCall, range: Range) => T,
+	): (range: Range) => T | CorkboardError {
+		return (range) =>
+			orCorkboardError(() =>
+				this.#onFile(range.at, () => read(this.#callOn(range.at), range)),
+			);
+	}
+
+	#callOn(at: ShardOfQueue): SqliteCall {
+		checkPlace(at);
+		return new SqliteCall(at, this.#file(at.shard), this.#now);
+	}
+
+	#onFile<T>(at: ShardOfQueue, body: (file: ShardFile) => T): T {
+		checkPlace(at);
+		const file = this.#file(at.shard);
+		try {
+			return body(file);
+		} catch (thrown) {
+			throw toQueueError(thrown, at);
+		}
 	}
 }
 
-interface StoredQueue {
-	readonly name: string;
-	readonly settings: string;
-	readonly version: number;
+/** SQLite has no number for a table that does not exist. */
+function toQueueError(thrown: unknown, at: ShardOfQueue): unknown {
+	if (/no such (?:table|index)/.test(reasonOf(thrown))) return unknownQueue(at);
+	return thrown instanceof StorageFailure
+		? toStorageError(thrown, at.shard)
+		: thrown;
 }
 
 function orCorkboardError<T>(body: () => T): T | CorkboardError {

@@ -1,4 +1,5 @@
 import type { Id } from "../../id/ids.ts";
+import type { ShardLocation } from "../driver.ts";
 import {
 	type BatchedSelect,
 	batchedSelect,
@@ -154,7 +155,9 @@ export function sqlOf({ values, ...write }: Write): Sql {
 }
 
 /** The statements of a batch, and what uses the result of each. */
-export function statementsOf({ steps }: StatementBatch<Shard>): readonly {
+export function statementsOf({
+	steps,
+}: StatementBatch<ShardLocation>): readonly {
 	readonly sql: Sql;
 	readonly use: (result: Result) => void;
 	readonly reads: boolean;

@@ -1,3 +1,4 @@
+import type { ShardLocation } from "../../driver.ts";
 import type { Transaction } from "../../rows.ts";
 import type { StatementBatch } from "../../statements/batch.ts";
 import type {
@@ -95,9 +96,10 @@ export async function runTransactionGroup(
 	};
 }
 
-async function send(
+/** Sends a batch in one round trip, and uses its results. */
+export async function send(
 	transaction: MysqlTransaction,
-	batch: StatementBatch<Shard>,
+	batch: StatementBatch<ShardLocation>,
 ): Promise<void> {
 	const statements = statementsOf(batch);
 	if (statements.length === 0) return;

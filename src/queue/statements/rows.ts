@@ -1,5 +1,4 @@
-import type { Row } from "../../storage/mysql/driver/mysql2Connection.ts";
-import { checkLocalId, type LocalId } from "../jobId.ts";
+import type { LocalId } from "../jobId.ts";
 import {
 	type Held,
 	type Job,
@@ -12,12 +11,22 @@ import type { JobRow } from "../jobTransitions.ts";
 
 const STATES = Object.keys(STATE) as readonly JobState[];
 
-/** The columns of a job, without its body. */
-export const HEAD =
-	"local_id, bucket, state, priority, at, claim, attempts, allowed, created_at, unique_key";
+/** The columns of a job, without its status and its body. */
+export const HEAD = [
+	"local_id",
+	"bucket",
+	"state",
+	"priority",
+	"at",
+	"claim",
+	"attempts",
+	"allowed",
+	"created_at",
+	"unique_key",
+] as const;
 
 /** A row that begins with the columns of HEAD. Times and tokens are below 2^53. */
-export function rowOf(row: Row): JobRow {
+export function rowOf(row: readonly unknown[]): JobRow {
 	const [local, bucket, state, priority, at, claim, ...more] = row;
 	const [attempts, allowed, createdAt, key] = more;
 	return {
@@ -34,33 +43,37 @@ export function rowOf(row: Row): JobRow {
 	};
 }
 
+/** A job as a statement reads it. */
+export interface FoundJob {
+	readonly head: JobRow;
+	/** Null where it was not asked for. */
+	readonly status: string | null;
+	/** The same. */
+	readonly body: string | null;
+}
+
 /** A row of HEAD, status and body. */
-export function jobOf(row: Row): Job {
-	const head = rowOf(row);
-	const [status, body] = row.slice(10);
+export function foundJob(row: readonly unknown[]): FoundJob {
+	const [status, body] = row.slice(HEAD.length);
 	return {
-		...head,
-		state: STATES[head.state] as JobState,
-		status: String(status),
+		head: rowOf(row),
+		status: status === null ? null : String(status),
 		body: body === null ? null : String(body),
 	};
 }
 
+export function jobOf({ head, status, body }: FoundJob): Job {
+	return {
+		...head,
+		state: STATES[head.state] as JobState,
+		status: status ?? "",
+		body,
+	};
+}
+
+/** An id as a database stores it: as bytes, or as text. */
 export function localOf(value: unknown): LocalId {
-	return (value as Buffer).toString("hex") as LocalId;
-}
-
-/** A local id as SQL: a literal, because the client's escaping costs more than the rest of a long list. */
-export function literal(local: LocalId): string {
-	return `x'${checkLocalId(local)}'`;
-}
-
-/** In order of the primary key: two statements that lock some of the same rows do so in one order. */
-export function literals(keys: readonly JobKey[]): string {
-	return keys
-		.map(({ local }) => literal(local))
-		.toSorted()
-		.join(", ");
+	return (Buffer.isBuffer(value) ? value.toString("hex") : value) as LocalId;
 }
 
 /** Claims that one statement may name: those with one bucket and token. */

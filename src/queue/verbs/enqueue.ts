@@ -1,17 +1,19 @@
-import type { MysqlTransaction } from "../../storage/mysql/driver/commitProtocol.ts";
+import type { ShardLocation } from "../../storage/driver.ts";
+import { StatementBatch } from "../../storage/statements/batch.ts";
 import { bucketOf, isOpen } from "../bucket.ts";
 import type { LocalId } from "../jobId.ts";
 import type { Enqueued, NewJob } from "../jobStore.ts";
-import { type QueueCall, transact } from "./queueCall.ts";
-import { localOf } from "./rows.ts";
+import type { QueueTables } from "../statements/dialect.ts";
+import { findIds, insertJobs } from "../statements/jobs.ts";
+import { holdersOf, insertKeys } from "../statements/keys.ts";
+import { lockQueue } from "../statements/queues.ts";
 import {
-	insertJobs,
-	insertKeys,
-	lockQueue,
-	type QueueTables,
-	readKeys,
-	rowsById,
-} from "./statements.ts";
+	type Decision,
+	type InTransaction,
+	type QueueCall,
+	read,
+	readLocked,
+} from "./queueCall.ts";
 
 /** A first try that finds jobs there begins again as a repeat, and that once more if jobs moved while it looked. */
 const TRIES = 4;
@@ -35,13 +37,15 @@ export async function enqueueJobs(
 	if (jobs.length === 0) return [];
 	let repeats = isRepeat;
 	for (let tries = 1; ; tries++) {
-		const answers = await transact(call, async (statements, now) => {
+		const answers = await call.transact(function* (now): InTransaction<
+			Decision<readonly Enqueued[] | null>
+		> {
 			const isFirst =
 				!repeats && jobs.every(({ bucket }) => isOpen(bucket, now));
 			const stored = isFirst
-				? await insertAll(statements, call.tables, jobs, now)
-				: await insertAbsent(statements, call.tables, jobs, now);
-			return { value: stored, commit: stored !== null };
+				? yield* insertAll(call.tables, jobs, now)
+				: yield* insertAbsent(call.tables, jobs, now);
+			return { value: stored, last: stored === null ? null : [] };
 		});
 		if (answers !== null) return answers;
 		if (tries === TRIES) {
@@ -52,69 +56,59 @@ export async function enqueueJobs(
 }
 
 /** Null where one of them was there, for the caller to roll back. */
-async function insertAll(
-	statements: MysqlTransaction,
+function* insertAll(
 	tables: QueueTables,
 	jobs: readonly NewJob[],
 	now: number,
-): Promise<readonly Enqueued[] | null> {
-	const mergedInto = await takeKeys(statements, tables, jobs);
+): InTransaction<readonly Enqueued[] | null> {
+	const mergedInto = yield* takeKeys(tables, jobs);
 	const wanted = jobs.filter(({ local }) => !mergedInto.has(local));
-	if (wanted.length > 0) {
-		const { affectedRows } = await statements.run(
-			insertJobs(tables, wanted, now),
-		);
-		if (affectedRows < wanted.length) return null;
+	let added = 0;
+	const batch = new StatementBatch<ShardLocation>();
+	for (const write of insertJobs(tables, wanted, now)) {
+		batch.write(tables.place, write, ({ affected }) => {
+			added += affected;
+		});
 	}
+	yield batch;
+	if (added < wanted.length) return null;
 	return jobs.map(({ local }) => {
 		const holder = mergedInto.get(local);
 		return holder === undefined ? "added" : { mergedInto: holder };
 	});
 }
 
-async function insertAbsent(
-	statements: MysqlTransaction,
+function* insertAbsent(
 	tables: QueueTables,
 	jobs: readonly NewJob[],
 	now: number,
-): Promise<readonly Enqueued[] | null> {
+): InTransaction<readonly Enqueued[] | null> {
 	const isClosed = ({ bucket }: NewJob) => !isOpen(bucket, now);
-	if (jobs.some(isClosed)) await statements.rows(lockQueue(tables));
-	const there = new Set(await placesOf(statements, tables, jobs));
+	if (jobs.some(isClosed)) yield* read(tables, lockQueue(tables));
+	const there = new Set(yield* read(tables, findIds(tables, jobs)));
 	const absent = jobs.filter(({ local }) => !there.has(local));
 	if (absent.length === 0) return jobs.map(() => "there");
 	const fresh = absent.map((job) =>
 		isClosed(job) ? { ...job, bucket: bucketOf(job.due, now) } : job,
 	);
-	const added = await insertAll(statements, tables, fresh, now);
+	const added = yield* insertAll(tables, fresh, now);
 	if (added === null) return null;
 	const answers = new Map(
 		absent.map(({ local }, index) => [local, added[index] as Enqueued]),
 	);
 	const stored = absent.filter(({ local }) => answers.get(local) === "added");
 	if (stored.length > 0) {
-		const places = await placesOf(statements, tables, stored);
-		if (places.length > stored.length) return null;
+		const rows = yield* read(tables, findIds(tables, stored));
+		if (rows.length > stored.length) return null;
 	}
 	return jobs.map(({ local }) => answers.get(local) ?? "there");
 }
 
-/** The ids of those that are there, once for each row. */
-async function placesOf(
-	statements: MysqlTransaction,
-	tables: QueueTables,
-	jobs: readonly NewJob[],
-): Promise<readonly LocalId[]> {
-	const rows = await statements.rows(rowsById(tables, jobs));
-	return rows.map(([local]) => localOf(local));
-}
-
 /** Takes the keys of jobs; returns those of which another pending job has the key, with that job. */
-async function takeKeys(
-	statements: MysqlTransaction,
+function* takeKeys(
 	tables: QueueTables,
 	jobs: readonly NewJob[],
-): Promise<ReadonlyMap<LocalId, LocalId>> {
+): InTransaction<ReadonlyMap<LocalId, LocalId>> {
 	const keyed = jobs.flatMap(({ local, key }) =>
 		key === null ? [] : [{ local, key }],
 	);
@@ -123,20 +117,13 @@ async function takeKeys(
 	const firsts = [
 		...new Map(keyed.toReversed().map((each) => [each.key, each])).values(),
 	];
-	const [, , rows] = await statements.together([
-		lockQueue(tables),
+	const keys = firsts.map(({ key }) => key);
+	const found = yield* readLocked(
+		tables,
+		holdersOf(tables, keys),
 		insertKeys(tables, firsts),
-		readKeys(
-			tables,
-			firsts.map(({ key }) => key),
-		),
-	]);
-	const holders = new Map(
-		(rows as readonly (readonly unknown[])[]).map(([key, local]) => [
-			String(key),
-			localOf(local),
-		]),
 	);
+	const holders = new Map(found.map(({ key, local }) => [key, local]));
 	return new Map(
 		keyed.flatMap(({ local, key }) => {
 			const holder = holders.get(key) as LocalId;
