@@ -41,7 +41,7 @@ const fields: FieldsOf<Schema> = {
 	},
 	Event: {
 		title: { validate: text(100) },
-		startsAt: { validate: dateTime, operatorOnly: true },
+		startsAt: { validate: dateTime },
 		createdAt: { validate: dateTime, operatorOnly: true },
 		secret: { validate: boolean },
 	},

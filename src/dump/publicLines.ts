@@ -2,6 +2,7 @@ import { type GraphQLSchema, isObjectType } from "graphql";
 import type { Domain } from "../graph/domain.ts";
 import { type Id, packId } from "../id/ids.ts";
 import type { Mapping, Model, ObjectType } from "../model/types.ts";
+import { isByTime } from "../storage/order.ts";
 import { PRESENT } from "../storage/rows.ts";
 import type { Table } from "../storage/statements/tables.ts";
 import { parseJsonObject } from "../storage/storedObject.ts";
@@ -168,7 +169,7 @@ async function* edgeLines(
 	objects: PublicObjects,
 	rows: AsyncIterable<readonly StoredRow[]>,
 ): LineBatches {
-	const isByTime = mapping.order !== "POSITION" && !mapping.groupedBy;
+	const byTime = isByTime(mapping);
 	for await (const some of rows) {
 		const present = some.filter(([, , , state]) => Number(state) === PRESENT);
 		const ends = present.flatMap(([from, to]) => [from as Id, to as Id]);
@@ -179,7 +180,7 @@ async function* edgeLines(
 						JSON.stringify({
 							from,
 							to,
-							...(isByTime ? { at: timeOf(sequence) } : { position: sequence }),
+							...(byTime ? { at: timeOf(sequence) } : { position: sequence }),
 						}),
 					]
 				: [],

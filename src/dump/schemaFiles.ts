@@ -6,6 +6,7 @@ import {
 	isListType,
 	isObjectType,
 } from "graphql";
+import { isByTime } from "../storage/order.ts";
 import type { DatabaseManifest } from "./manifest.ts";
 import type { PublicTable } from "./publicLines.ts";
 
@@ -91,11 +92,11 @@ function columnsOf(
 ): readonly NamedColumn[] {
 	if (table.kind === "edge") {
 		const { mapping } = table;
-		const isByTime = mapping.order !== "POSITION" && !mapping.groupedBy;
+		const byTime = isByTime(mapping);
 		return [
 			["from", TEXT],
 			["to", TEXT],
-			isByTime ? ["at", { kind: "time" }] : ["position", TEXT],
+			byTime ? ["at", { kind: "time" }] : ["position", TEXT],
 		];
 	}
 	const type = schema.getType(table.name);

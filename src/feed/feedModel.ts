@@ -110,6 +110,12 @@ export class FeedModel {
 				from: follows.to,
 				to: type,
 			});
+			if (found.orderedBy !== undefined) {
+				throw wrong(
+					`from[${at}].items`,
+					`names ${items}, which is ordered by ${found.orderedBy.field}: a feed takes the newest items`,
+				);
+			}
 			const key = keyOf(found);
 			return {
 				source: name,

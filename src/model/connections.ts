@@ -164,6 +164,22 @@ function checkEdge(
 	});
 }
 
+/** A list that is ordered by a field of its objects does not keep when its edges were created. */
+export function checkNoTime(
+	{ path, field, mapping }: DeclaredField,
+	pageTypes: PageTypes,
+	problems: Problems,
+): void {
+	const edge = getNamedType(field.type).name.replace(/Connection$/, "Edge");
+	for (const [name, source] of pageTypes.get(edge) ?? []) {
+		if (source.kind !== "edge" || source.part !== "at") continue;
+		problems.add(
+			mapping?.node,
+			`${path} has orderBy, so its edges do not keep when they were created: ${edge} must not have ${name}; a list may have edges of a type of its own, with edges`,
+		);
+	}
+}
+
 function checkShape(
 	type: GraphQLObjectType,
 	problems: Problems,

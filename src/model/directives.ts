@@ -23,7 +23,7 @@ import type { Lookup, MappingOrder } from "./types.ts";
 const STORAGE_DIRECTIVES: Readonly<Record<string, string>> = {
 	object: "(type: Int!, table: String!) on OBJECT",
 	mapping:
-		"(name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST|POSITION = NEWEST_FIRST, groupBy: String, place: GRAPH|FEEDS = GRAPH, edges: String) on FIELD_DEFINITION",
+		"(name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST|POSITION|LOWEST_FIRST|HIGHEST_FIRST = NEWEST_FIRST, groupBy: String, orderBy: String, place: GRAPH|FEEDS = GRAPH, edges: String) on FIELD_DEFINITION",
 	reference: "(key: String!) on FIELD_DEFINITION",
 	lookup: "(name: String!, fold: CASE|NONE = NONE) on FIELD_DEFINITION",
 	stored: "(key: String, default: StoredValue) on FIELD_DEFINITION",
@@ -63,6 +63,7 @@ export interface DeclaredField {
 		inverse?: string | null;
 		order: MappingOrder;
 		groupBy?: string | null;
+		orderBy?: string | null;
 		place: "GRAPH" | "FEEDS";
 	}> | null;
 	readonly lookup: Directive<{ name: string; fold: Lookup["fold"] }> | null;

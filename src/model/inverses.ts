@@ -1,7 +1,7 @@
 import { getNamedType } from "graphql";
 import type { DeclaredField, DeclaredType } from "./directives.ts";
 import type { Problems } from "./problems.ts";
-import type { Inverse, Mapping } from "./types.ts";
+import type { Inverse, Mapping, OrderingField } from "./types.ts";
 
 /** A mapping whose inverse is not resolved yet. */
 export interface MappingDraft {
@@ -11,6 +11,8 @@ export interface MappingDraft {
 	readonly inverse: string | null;
 	/** The name of the reference that the list is grouped by, as the directive gives it. */
 	readonly groupBy: string | null;
+	/** The name of the field that the list is ordered by, as the directive gives it. */
+	readonly orderBy: string | null;
 }
 
 const SUFFIX = ".inverse";
@@ -133,4 +135,60 @@ export function readGroup(
 		);
 	}
 	return { field: groupBy, key };
+}
+
+/** Resolves the field that a list is ordered by; null for a list that is not. */
+export function readOrder(
+	{ declared, mapping, groupBy, orderBy }: MappingDraft,
+	inverse: Inverse | null,
+	types: ReadonlyMap<string, DeclaredType>,
+	problems: Problems,
+): OrderingField | null {
+	const { path } = declared;
+	const { order } = mapping;
+	const problem = (message: string): null => {
+		problems.add(declared.mapping?.node, message);
+		return null;
+	};
+	const isByValue = order === "LOWEST_FIRST" || order === "HIGHEST_FIRST";
+	if (orderBy === null) {
+		return isByValue
+			? problem(`${path} has the order ${order}, so it must have orderBy`)
+			: null;
+	}
+	if (groupBy !== null) {
+		return problem(
+			`${path} is grouped by ${groupBy}, which decides its order, so it must not have orderBy`,
+		);
+	}
+	if (!isByValue) {
+		return problem(
+			`${path} is ordered by ${orderBy}, so its order must be LOWEST_FIRST or HIGHEST_FIRST, got ${order}`,
+		);
+	}
+	if (inverse?.kind !== "reference") {
+		// A problem of the inverse is reported there.
+		return declared.mapping?.values?.inverse == null || inverse !== null
+			? problem(
+					`${path} is ordered by ${orderBy}, so its inverse must be a reference: other edges do not follow their objects`,
+				)
+			: null;
+	}
+	const field = types.get(mapping.to)?.fields.get(orderBy);
+	const type = String(field?.field.type).replace(/!$/, "");
+	if (
+		field === undefined ||
+		field.stored === null ||
+		(type !== "DateTime" && type !== "Int")
+	) {
+		return problem(
+			`${path} must be ordered by a field of ${mapping.to} with @stored, of the type DateTime or Int, got ${orderBy}${field === undefined ? "" : `: ${field.field.type}`}`,
+		);
+	}
+	return {
+		field: orderBy,
+		key: field.stored.values?.key ?? orderBy,
+		default: field.stored.values?.default ?? null,
+		type,
+	};
 }

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { type GraphQLSchema, getNamedType } from "graphql";
 import { CorkboardError } from "../errors.ts";
 import { readTextFileSync, whyUnread } from "../util/textFile.ts";
-import { type PageTypes, readConnection } from "./connections.ts";
+import { checkNoTime, type PageTypes, readConnection } from "./connections.ts";
 import {
 	type DeclaredField,
 	type DeclaredType,
@@ -13,7 +13,12 @@ import type {
 	DeclaredMutation,
 	DescribeValues,
 } from "./expand/expandMutations.ts";
-import { type MappingDraft, readGroup, readInverse } from "./inverses.ts";
+import {
+	type MappingDraft,
+	readGroup,
+	readInverse,
+	readOrder,
+} from "./inverses.ts";
 import { Names } from "./names.ts";
 import { readObject, storedKey } from "./objects.ts";
 import { Problems } from "./problems.ts";
@@ -165,10 +170,13 @@ function buildModel(reading: Reading): Model {
 	const mappings = drafts.map((draft): Mapping => {
 		const inverse = readInverse(draft, drafts, types, problems);
 		const groupedBy = readGroup(draft, inverse, types, problems);
+		const orderedBy = readOrder(draft, inverse, types, problems);
+		if (orderedBy !== null) checkNoTime(draft.declared, pageTypes, problems);
 		return {
 			...draft.mapping,
 			inverse,
 			...(groupedBy !== null && { groupedBy }),
+			...(orderedBy !== null && { orderedBy }),
 		};
 	});
 	for (const field of fields) {
@@ -234,7 +242,8 @@ function readMapping(
 	const role = types.get(field.owner)?.role;
 	if (to === null || mapping.values === null) return null;
 	if (role !== "object" && role !== "query") return null;
-	const { name, table, inverse, order, groupBy, place } = mapping.values;
+	const { name, table, inverse, order, groupBy, orderBy, place } =
+		mapping.values;
 	const from = role === "query" ? null : field.owner;
 	const prefixKeys = readPrefixKeys(field, to, types, problems);
 	checkPlace(field, problems);
@@ -252,6 +261,7 @@ function readMapping(
 		},
 		inverse: inverse ?? null,
 		groupBy: groupBy ?? null,
+		orderBy: orderBy ?? null,
 	};
 }
 

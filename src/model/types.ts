@@ -66,7 +66,18 @@ export interface Lookup {
 	readonly fold: "CASE" | "NONE";
 }
 
-export type MappingOrder = "NEWEST_FIRST" | "OLDEST_FIRST" | "POSITION";
+export type MappingOrder =
+	| "NEWEST_FIRST"
+	| "OLDEST_FIRST"
+	| "POSITION"
+	| "LOWEST_FIRST"
+	| "HIGHEST_FIRST";
+
+/** The stored field of its objects by which a list is ordered. */
+export interface OrderingField
+	extends Pick<StoredField, "field" | "key" | "default"> {
+	readonly type: "DateTime" | "Int";
+}
 
 export interface Mapping {
 	readonly name: string;
@@ -89,6 +100,11 @@ export interface Mapping {
 	 * stands together. Read by group, not page by page.
 	 */
 	readonly groupedBy?: Pick<Reference, "field" | "key">;
+	/**
+	 * Set for a list that follows a reference and is LOWEST_FIRST or HIGHEST_FIRST: the
+	 * sequence of each edge is made of this field, and changes with it.
+	 */
+	readonly orderedBy?: OrderingField;
 }
 
 /**

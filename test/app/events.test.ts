@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import events from "../../examples/events/app.ts";
+import { readApp } from "../../src/app/readApp.ts";
 import { openTest } from "../../src/testing/openTest.ts";
 
 const graph = await openTest(events);
@@ -29,6 +30,18 @@ async function event(title: string): Promise<string> {
 }
 
 describe("examples/events", () => {
+	it("does not start with a feed that takes its items from a list that is ordered by a field", () => {
+		const { feed } = events;
+		assert.ok(feed);
+		const from = feed.from.map((one) =>
+			one.name === "group" ? { ...one, items: "scheduleEvent" } : one,
+		);
+		assert.throws(
+			() => readApp({ ...events, feed: { ...feed, from } }),
+			/The app's feed\.from\[1\]\.items names scheduleEvent, which is ordered by startsAt: a feed takes the newest items\./,
+		);
+	});
+
 	it("keeps one answer of each person, whatever is sent at the same time", async () => {
 		const fair = await event("Maker fair");
 		const states = ["GOING", "MAYBE", "DECLINED", "GOING", "MAYBE", "GOING"];
@@ -134,6 +147,50 @@ describe("examples/events", () => {
 			(await talks()).map(({ id }) => id),
 			[last?.id, first?.id],
 		);
+	});
+
+	it("has the events of a group in the order in which they begin, and moves one that begins at another time", async () => {
+		const found = await ask<{ group: { id: string } }>(
+			'{ group(by: {slug: "makers"}) { id } }',
+		);
+		assert.ok(typeof found !== "string");
+		const create = (title: string, startsAt: string, more = "") =>
+			ask<{ createEvent: { event: { id: string } } }>(
+				`mutation { createEvent(input: {groupId: "${found.group.id}", title: "${title}", startsAt: "${startsAt}"${more}}) { event { id } } }`,
+				"ada",
+			);
+		// The fair of the demo is in March 2027.
+		const later = await create("Later", "2027-09-01T09:00:00.000Z");
+		await create("Soon", "2027-01-01T09:00:00.000Z");
+		await create("Hidden", "2027-02-01T09:00:00.000Z", ", secret: true");
+		assert.ok(typeof later !== "string");
+		const titles = async (as: string) => {
+			const answer = await ask<{
+				group: { calendar: { nodes: { title: string }[] } };
+			}>(
+				'{ group(by: {slug: "makers"}) { calendar { nodes { title } } } }',
+				as,
+			);
+			assert.ok(typeof answer !== "string");
+			return answer.group.calendar.nodes.map(({ title }) => title);
+		};
+		assert.deepEqual(await titles("ada"), [
+			"Soon",
+			"Hidden",
+			"Maker fair",
+			"Later",
+		]);
+		assert.deepEqual(await titles("cy"), ["Soon", "Maker fair", "Later"]);
+		const move = (startsAt: string) =>
+			ask(
+				`mutation { updateEvent(input: {eventId: "${later.createEvent.event.id}", startsAt: ${startsAt}}) { event { startsAt } } }`,
+				"ada",
+			);
+		assert.deepEqual(await move('"2026-12-24T18:00:00.000Z"'), {
+			updateEvent: { event: { startsAt: "2026-12-24T18:00:00.000Z" } },
+		});
+		assert.deepEqual(await titles("cy"), ["Later", "Soon", "Maker fair"]);
+		assert.equal(await move("null"), "BAD_USER_INPUT");
 	});
 
 	it("invites to an event by its organizer alone, with the mutations that are made of the list", async () => {

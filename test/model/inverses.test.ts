@@ -140,6 +140,100 @@ suite("inverses", () => {
 		);
 	});
 
+	const NO_TIME = [
+		"node: Pin\n\tcursor: String!\n\tat: DateTime!",
+		"node: Pin\n\tcursor: String!",
+	] as const;
+	const orderedBy = (
+		orderBy: string,
+		order = "LOWEST_FIRST",
+	): readonly [string, string] => [
+		"order: POSITION)",
+		`order: ${order}, orderBy: "${orderBy}")`,
+	];
+
+	test("a list that follows a reference may be ordered by a stored DateTime or Int of its objects", () => {
+		assert.deepEqual(
+			readSmall([NO_TIME, orderedBy("createdAt")]).model.mappings.get("ownPin")
+				?.orderedBy,
+			{
+				field: "createdAt",
+				key: "created_at",
+				default: "1970-01-01T00:00:00.000Z",
+				type: "DateTime",
+			},
+		);
+		const { mappings } = readSmall([
+			NO_TIME,
+			orderedBy("width", "HIGHEST_FIRST"),
+		]).model;
+		assert.deepEqual(mappings.get("ownPin")?.orderedBy, {
+			field: "width",
+			key: "width",
+			default: 1,
+			type: "Int",
+		});
+		assert.equal(mappings.get("likePin")?.orderedBy, undefined);
+	});
+
+	test("a list is ordered by a stored DateTime or Int alone, and says which end comes first", () => {
+		const path = "small.graphql:22: User.pins";
+		for (const [orderBy, got] of [
+			["details", "details: String"],
+			["mood", "mood: Mood"],
+			["owner", "owner: User"],
+			["id", "id: ID!"],
+			["nothing", "nothing"],
+		] as const) {
+			assert.deepEqual(problemsOf([orderedBy(orderBy)]), [
+				`${path} must be ordered by a field of Pin with @stored, of the type DateTime or Int, got ${got}`,
+			]);
+		}
+		for (const order of ["NEWEST_FIRST", "OLDEST_FIRST", "POSITION"]) {
+			assert.deepEqual(problemsOf([orderedBy("width", order)]), [
+				`${path} is ordered by width, so its order must be LOWEST_FIRST or HIGHEST_FIRST, got ${order}`,
+			]);
+		}
+		assert.deepEqual(
+			problemsOf([["order: POSITION)", "order: HIGHEST_FIRST)"]]),
+			[`${path} has the order HIGHEST_FIRST, so it must have orderBy`],
+		);
+		assert.deepEqual(
+			problemsOf([
+				ORIGIN,
+				[
+					"order: POSITION)",
+					'order: LOWEST_FIRST, orderBy: "width", groupBy: "origin")',
+				],
+			]).at(-1),
+			`${path} is grouped by origin, which decides its order, so it must not have orderBy`,
+		);
+	});
+
+	test("only a list that follows a reference is ordered by a field", () => {
+		const ordered = 'order: LOWEST_FIRST, orderBy: "width")';
+		for (const [change, path] of [
+			[
+				[', inverse: "likedBy")', `, inverse: "likedBy", ${ordered}`],
+				"small.graphql:21: User.likes",
+			],
+			[
+				['table: "root_has_pins")', `table: "root_has_pins", ${ordered}`],
+				"small.graphql:3: Query.allPins",
+			],
+		] as const) {
+			assert.deepEqual(problemsOf([change]), [
+				`${path} is ordered by width, so its inverse must be a reference: other edges do not follow their objects`,
+			]);
+		}
+	});
+
+	test("a list that is ordered by a field has edges without a time", () => {
+		assert.deepEqual(problemsOf([orderedBy("width")]), [
+			"small.graphql:22: User.pins has orderBy, so its edges do not keep when they were created: PinEdge must not have at; a list may have edges of a type of its own, with edges",
+		]);
+	});
+
 	test("only a list that follows a reference is grouped", () => {
 		for (const change of [
 			[', inverse: "likedBy")', ', inverse: "likedBy", groupBy: "owner")'],

@@ -104,6 +104,29 @@ suite("the lock", () => {
 		);
 	});
 
+	test("refuses a list that comes to be ordered by a field, or by another one", () => {
+		const ordered = (orderBy: string): readonly Change[] => [
+			["\tat: DateTime!\n}\ntype UserConnection", "}\ntype UserConnection"],
+			[", order: POSITION)", `, order: LOWEST_FIRST, orderBy: "${orderBy}")`],
+		];
+		assert.deepEqual(afterChange(ordered("width")).breaks, [
+			"the order of the mapping ownPin must stay POSITION, got LOWEST_FIRST",
+			"the orderBy of the mapping ownPin must stay none, got width",
+		]);
+		const shipped = compareLock(
+			EMPTY_LOCK,
+			readSmall(ordered("width")).model,
+		).next;
+		assert.deepEqual(afterChange(ordered("width"), RESOLVED, shipped), {
+			additions: [],
+			breaks: [],
+		});
+		assert.deepEqual(
+			afterChange(ordered("createdAt"), RESOLVED, shipped).breaks,
+			["the orderBy of the mapping ownPin must stay width, got created_at"],
+		);
+	});
+
 	test("takes a list in order of time that comes to be arranged, and no other change of order", () => {
 		const shippedWith = (
 			name: "likePin" | "ownPin",

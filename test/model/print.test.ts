@@ -54,3 +54,18 @@ other types
 `,
 	);
 });
+
+test("the printed model says by which field a list is ordered, and that a change of the field writes the list", () => {
+	const printed = printModel(
+		readSmall([
+			["\tat: DateTime!\n}\ntype UserConnection", "}\ntype UserConnection"],
+			["order: POSITION)", 'order: HIGHEST_FIRST, orderBy: "width")'],
+		]).model,
+	);
+	assert.match(printed, /mapping ownPin to Pin, by width, highest first {2}/);
+	assert.match(
+		printed,
+		/stored width = 1 .* row; ownPin: edge in user_has_pins on the shard of the User\n/,
+	);
+	assert.doesNotMatch(printed, /stored details .*ownPin/);
+});

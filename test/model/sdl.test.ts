@@ -117,7 +117,7 @@ suite("problems of the SDL", () => {
 		assert.deepEqual(
 			problemsOf([], RESOLVED, DIRECTIVES.replace("\tPOSITION\n", "")),
 			[
-				"directives.graphql:23: the directive @mapping must be defined as (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST|POSITION = NEWEST_FIRST, groupBy: String, place: GRAPH|FEEDS = GRAPH, edges: String) on FIELD_DEFINITION, got (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST = NEWEST_FIRST, groupBy: String, place: GRAPH|FEEDS = GRAPH, edges: String) on FIELD_DEFINITION",
+				"directives.graphql:27: the directive @mapping must be defined as (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST|POSITION|LOWEST_FIRST|HIGHEST_FIRST = NEWEST_FIRST, groupBy: String, orderBy: String, place: GRAPH|FEEDS = GRAPH, edges: String) on FIELD_DEFINITION, got (name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST|LOWEST_FIRST|HIGHEST_FIRST = NEWEST_FIRST, groupBy: String, orderBy: String, place: GRAPH|FEEDS = GRAPH, edges: String) on FIELD_DEFINITION",
 			],
 		);
 		assert.deepEqual(
@@ -127,7 +127,7 @@ suite("problems of the SDL", () => {
 				`${DIRECTIVES}directive @auth on FIELD_DEFINITION`,
 			),
 			[
-				"directives.graphql:102: the directive @auth is none of @object, @mapping, @reference, @lookup, @stored, @prefixes, @edge, @mutations: remove it, nothing reads it",
+				"directives.graphql:109: the directive @auth is none of @object, @mapping, @reference, @lookup, @stored, @prefixes, @edge, @mutations: remove it, nothing reads it",
 			],
 		);
 	});

@@ -168,6 +168,19 @@ export interface Schema {
 			city: string;
 			name: string;
 		};
+		CreateEventInput: {
+			startsAt?: string | null | undefined;
+			groupId: string;
+			title: string;
+			secret?: boolean | null | undefined;
+			idempotencyKey?: string | null | undefined;
+		};
+		UpdateEventInput: {
+			startsAt?: string | null | undefined;
+			eventId: string;
+			title?: string | null | undefined;
+			secret?: boolean | null | undefined;
+		};
 		CreateVenueInput: {
 			city: string;
 			name: string;
@@ -217,17 +230,6 @@ export interface Schema {
 		};
 		DeleteGroupInput: {
 			groupId: string;
-		};
-		CreateEventInput: {
-			groupId: string;
-			title: string;
-			secret?: boolean | null | undefined;
-			idempotencyKey?: string | null | undefined;
-		};
-		UpdateEventInput: {
-			eventId: string;
-			title?: string | null | undefined;
-			secret?: boolean | null | undefined;
 		};
 		DeleteEventInput: {
 			eventId: string;
@@ -340,6 +342,7 @@ export interface Schema {
 		showEvent: [from: "Person", to: "Event"];
 		haveMembership: [from: "Group", to: "Membership"];
 		hostEvent: [from: "Group", to: "Event"];
+		scheduleEvent: [from: "Group", to: "Event"];
 		"followGroup.inverse": [from: "Group", to: "Person"];
 		takePlace: [from: "Venue", to: "Event"];
 		giveTalk: [from: "Event", to: "Talk"];

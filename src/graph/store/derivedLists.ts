@@ -7,7 +7,7 @@ import {
 	type ObjectType,
 } from "../../model/types.ts";
 import { modShard } from "../../storage/modShard.ts";
-import { sequenceOfGroup } from "../../storage/order.ts";
+import { sequenceOfGroup, sequenceOfValue } from "../../storage/order.ts";
 import type { ListKey } from "../../storage/rows.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { JsonObject } from "../../util/json.ts";
@@ -57,14 +57,18 @@ function listByReference(
 	return typeof from === "string" && isInGroup ? (from as Id) : null;
 }
 
-/** The sequence of an object with this content on its list of a derived mapping; null where the list decides: unless it is grouped. */
-export function sequenceByGroup(
-	{ groupedBy }: Mapping,
+/** The sequence of an object with this content on its list of a derived mapping; null where the list decides: unless it is grouped, or ordered by a field. */
+export function sequenceByContent(
+	mapping: Mapping,
 	content: JsonObject,
 ): number | null {
-	return groupedBy === undefined
+	const { groupedBy, orderedBy } = mapping;
+	if (groupedBy !== undefined) {
+		return sequenceOfGroup(content[groupedBy.key] as Id);
+	}
+	return orderedBy === undefined
 		? null
-		: sequenceOfGroup(content[groupedBy.key] as Id);
+		: sequenceOfValue(mapping, orderedBy, content);
 }
 
 /** Whether an object of the type that the mapping leads to is on the list of `from`, because of its content. */

@@ -18,6 +18,8 @@ export interface Lock {
 		Pick<Mapping, "table" | "from" | "to" | "order" | "place"> & {
 			/** The key of the reference that a grouped list is ordered by. */
 			readonly groupBy?: string;
+			/** The key of the field that a list is ordered by. */
+			readonly orderBy?: string;
 		}
 	>;
 	readonly lookups: ByName<Pick<Lookup, "type" | "key" | "fold">>;
@@ -131,7 +133,7 @@ function lockOf({ objects, mappings, lookups }: Model): Lock {
 		),
 		mappings: Object.fromEntries(
 			[...mappings].map(
-				([name, { table, from, to, order, groupedBy, place }]) => [
+				([name, { table, from, to, order, groupedBy, orderedBy, place }]) => [
 					name,
 					{
 						table,
@@ -139,6 +141,7 @@ function lockOf({ objects, mappings, lookups }: Model): Lock {
 						to,
 						order,
 						...(groupedBy && { groupBy: groupedBy.key }),
+						...(orderedBy && { orderBy: orderedBy.key }),
 						...(place && { place }),
 					},
 				],

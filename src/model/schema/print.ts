@@ -122,7 +122,7 @@ function columnsOf(
 				own,
 				"objects",
 				"its own",
-				["row", ...lookupWrites].join("; "),
+				["row", ...lookupWrites, ...orderedWrites(object, field)].join("; "),
 			];
 		case "reference":
 			return [
@@ -168,6 +168,19 @@ function derivedWrites(
 		);
 }
 
+/** The lists in which an object moves with a field. */
+function orderedWrites(
+	object: ObjectType | null,
+	field: string,
+): readonly string[] {
+	return (object?.derivedMappings ?? [])
+		.filter(({ orderedBy }) => orderedBy?.field === field)
+		.map(
+			({ name, from, table }) =>
+				`${name}: edge in ${table} on the shard of the ${from}`,
+		);
+}
+
 function mappingColumns(model: Model, mapping: Mapping): Row {
 	const {
 		name,
@@ -178,10 +191,14 @@ function mappingColumns(model: Model, mapping: Mapping): Row {
 		order,
 		inverse,
 		groupedBy,
+		orderedBy,
 		place,
 	} = mapping;
+	const ordered = orderedBy
+		? `by ${orderedBy.field}, ${ORDERS[order]}`
+		: ORDERS[order];
 	return [
-		`mapping ${name} to ${to}, ${groupedBy ? `grouped by ${groupedBy.field}` : ORDERS[order]}`,
+		`mapping ${name} to ${to}, ${groupedBy ? `grouped by ${groupedBy.field}` : ordered}`,
 		table,
 		groupedBy ? "groups" : "pages",
 		prefixKeys !== null
@@ -207,6 +224,8 @@ const ORDERS: Readonly<Record<Mapping["order"], string>> = {
 	NEWEST_FIRST: "newest first",
 	OLDEST_FIRST: "oldest first",
 	POSITION: "by position",
+	LOWEST_FIRST: "lowest first",
+	HIGHEST_FIRST: "highest first",
 };
 
 function printLookups(model: Model): string {

@@ -4,7 +4,7 @@ import { activateObjects } from "../../graph/outbox/parts/activateObjects.ts";
 import { withTokens } from "../../graph/outbox/parts/naturalKeys.ts";
 import {
 	derivedLists,
-	sequenceByGroup,
+	sequenceByContent,
 } from "../../graph/store/derivedLists.ts";
 import {
 	distinctLists,
@@ -262,16 +262,15 @@ function decideListEdges(
 				state: PRESENT,
 				version: 1,
 			} as const;
-			const grouped = sequenceByGroup(list.mapping, one.content);
+			const own = sequenceByContent(list.mapping, one.content);
 			if (!isWrittenHere(one, list, shard)) {
-				const sequence = grouped ?? timed ?? numbering.sequenceOf(number);
+				const sequence = own ?? timed ?? numbering.sequenceOf(number);
 				remote.push({ ...state, mapping: list.mapping.name, sequence });
 				continue;
 			}
 			const key = listName(list.mapping, list.from);
 			const last = lastSequences.get(key) ?? 0;
-			const sequence =
-				grouped ?? timed ?? numbering.sequenceInList(last, number);
+			const sequence = own ?? timed ?? numbering.sequenceInList(last, number);
 			lastSequences.set(key, Math.max(last, sequence));
 			edges.push({ ...state, mapping: list.mapping, sequence });
 		}

@@ -5,6 +5,7 @@ import type { Store } from "../../graph/store/store.ts";
 import type { Node, Page } from "../../graph/types.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping, Model, ObjectType } from "../../model/types.ts";
+import { isByTime } from "../../storage/order.ts";
 import { parseJsonObject } from "../../storage/storedObject.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 import { namedFields } from "../namedFields.ts";
@@ -258,10 +259,7 @@ class ExportReader {
 			field: mapping.field,
 			from,
 			to: node.id,
-			at:
-				mapping.order === "POSITION"
-					? null
-					: new Date(sequence / 1_000).toISOString(),
+			at: isByTime(mapping) ? new Date(sequence / 1_000).toISOString() : null,
 			label: this.#label(node),
 		};
 	}

@@ -1,8 +1,7 @@
-import { isOnList } from "../../graph/store/derivedLists.ts";
+import { isOnList, sequenceByContent } from "../../graph/store/derivedLists.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping, ObjectType } from "../../model/types.ts";
 import { edgeName } from "../../storage/keys.ts";
-import { sequenceOfGroup } from "../../storage/order.ts";
 import { type Edge, PRESENT } from "../../storage/rows.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { Damage, DamageKind } from "./damage.ts";
@@ -92,10 +91,8 @@ export async function checkListEdges(
 				},
 			];
 		}
-		if (isPresent && mapping.groupedBy !== undefined) {
-			const wrong = groupProblem(mapping.groupedBy, edge, data);
-			if (wrong !== null) return found(...wrong);
-		}
+		const wrong = isPresent ? placeProblem(mapping, edge, data) : null;
+		if (wrong !== null) return found(...wrong);
 		const own = versionOf(data);
 		return edge.version <= own
 			? []
@@ -103,20 +100,24 @@ export async function checkListEdges(
 	});
 }
 
-/** What is wrong with where an edge stands in a grouped list; null for nothing. A damaged reference is reported with its object. */
-function groupProblem(
-	{ field, key }: NonNullable<Mapping["groupedBy"]>,
+/** What is wrong with where an edge stands in a list whose order follows from its objects; null for nothing. A damaged reference is reported with its object. */
+function placeProblem(
+	mapping: Mapping,
 	{ sequence }: Edge,
 	data: JsonObject,
 ): readonly [DamageKind, string] | null {
-	const group = data[key] ?? null;
-	if (group === null) return ["object not of list", `it has no ${field}`];
-	if (!isIdOfRow(group)) return null;
-	const expected = sequenceOfGroup(group);
+	const by = mapping.groupedBy ?? mapping.orderedBy;
+	if (by === undefined) return null;
+	const value = data[by.key] ?? null;
+	if (mapping.groupedBy !== undefined) {
+		if (value === null) return ["object not of list", `it has no ${by.field}`];
+		if (!isIdOfRow(value)) return null;
+	}
+	const expected = sequenceByContent(mapping, data);
 	return sequence === expected
 		? null
 		: [
 				"wrong edge number",
-				`sequence ${sequence}, expected ${expected} for its ${field} ${group}`,
+				`sequence ${sequence}, expected ${expected} for its ${by.field} ${value}`,
 			];
 }

@@ -14,7 +14,7 @@ import {
 	type TransactionReads,
 } from "../../../storage/rows.ts";
 import type { JsonObject } from "../../../util/json.ts";
-import { derivedLists, sequenceByGroup } from "../../store/derivedLists.ts";
+import { derivedLists, sequenceByContent } from "../../store/derivedLists.ts";
 import { distinctLists, lastSequencesOf } from "../../store/lockedLists.ts";
 import type { Store } from "../../store/store.ts";
 import { type EdgeUpdate, mappingOf } from "../entry.ts";
@@ -204,14 +204,12 @@ export function derivedEdges(
 	const now = derivedLists(store, type, next);
 	const are = new Set(now.map(nameOf));
 	const were = new Set(old.map(nameOf));
-	/** Whether the object was on this list, in the same group if it has any. */
-	const wasThere = (list: ListKey) => {
-		const { groupedBy } = list.mapping;
-		return (
-			were.has(nameOf(list)) &&
-			(groupedBy === undefined || data?.[groupedBy.key] === next[groupedBy.key])
-		);
-	};
+	/** Whether the object was on this list, and at this place if its content decides that. */
+	const wasThere = (list: ListKey) =>
+		data !== null &&
+		were.has(nameOf(list)) &&
+		sequenceByContent(list.mapping, data) ===
+			sequenceByContent(list.mapping, next);
 	return [
 		...old
 			.filter((list) => !are.has(nameOf(list)))
@@ -238,7 +236,7 @@ export function derivedEdge(
 		to,
 		state,
 		version: content.version as number,
-		sequence: state === PRESENT ? sequenceByGroup(mapping, content) : null,
+		sequence: state === PRESENT ? sequenceByContent(mapping, content) : null,
 	};
 }
 

@@ -1,7 +1,7 @@
 import { applyEdges } from "../../../graph/outbox/parts/edgeUpdates.ts";
 import {
 	isOnList,
-	sequenceByGroup,
+	sequenceByContent,
 } from "../../../graph/store/derivedLists.ts";
 import { readDecisive } from "../../../graph/store/readUncached.ts";
 import type { Store } from "../../../graph/store/store.ts";
@@ -35,7 +35,7 @@ export async function repairListEdge(
 	const isMember =
 		isActiveContent(data) && isOnList(store, mapping, data, from);
 	const state = isMember ? PRESENT : REMOVED;
-	const ownSequence = isMember ? sequenceByGroup(mapping, data) : null;
+	const ownSequence = isMember ? sequenceByContent(mapping, data) : null;
 	if (edge === null && state === REMOVED) return;
 	const ownVersion = data === "absent" ? 0 : versionOf(data);
 	if (edge !== null && !hasSoundNumbers(edge)) {
