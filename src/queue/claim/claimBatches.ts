@@ -6,6 +6,7 @@ import {
 	type ClaimOptions,
 	claimJobs,
 } from "./claimJobs.ts";
+import { DueProbe } from "./dueProbe.ts";
 
 /** Jobs that were claimed together. Their claims end after the queue's `claimMs`, unless they are renewed. */
 export interface ClaimedBatch {
@@ -48,6 +49,7 @@ export async function* claimBatches(
 ): AsyncGenerator<ClaimedBatch, void> {
 	// A queue that was created a moment ago.
 	if (settings.settingsOf(queue) === null) await settings.refresh();
+	const probe = new DueProbe(store);
 	let idleMs = FIRST_IDLE_MS;
 	let isHinted = false;
 	let wake = () => {};
@@ -70,6 +72,7 @@ export async function* claimBatches(
 				settings,
 				queue,
 				options,
+				probe,
 			);
 			if (claimed.length > 0) {
 				idleMs = FIRST_IDLE_MS;

@@ -1,19 +1,16 @@
 import { CorkboardError } from "../../errors.ts";
 import { scanJobs } from "../admin/scanJobs.ts";
-import { hourOf } from "../bucket.ts";
 import { formatJobId, newClaim } from "../jobId.ts";
 import {
 	type Ack,
 	type Acked,
 	type ClaimedJob,
-	type Due,
 	type JobStore,
 	MAX_JOBS,
-	PRIORITIES,
-	type Priority,
 	type ShardOfQueue,
 } from "../jobStore.ts";
 import type { LiveSettings } from "../liveSettings.ts";
+import { clocksOf, type DueBucket, DueProbe, type Probed } from "./dueProbe.ts";
 
 /** What a worker of another kind than `corkboard worker` says of a job that it claimed. */
 export interface AckOnShard {
@@ -63,14 +60,17 @@ export interface ClaimAnswer {
 
 /**
  * Claims due jobs of a queue: the first priority of all shards before the second
- * of any. This is one call for programs that run their own loop; `corkboard
- * worker` has a poller of its own. Throws NOT_FOUND for the queue.
+ * of any. This is one call for programs that run their own loop. They look for
+ * due jobs as `corkboard worker` does, whose loop claims and runs without end
+ * (`ClaimLoop`). Throws NOT_FOUND for the queue.
  */
 export async function claimJobs(
 	store: JobStore,
 	settings: LiveSettings,
 	queue: string,
 	options: ClaimOptions = {},
+	/** What earlier calls know of where jobs are due. */
+	probe = new DueProbe(store),
 ): Promise<ClaimAnswer> {
 	const { limit = 50, coverage = 1, dryRun = false } = options;
 	if (!(Number.isInteger(limit) && limit >= 0 && limit <= MAX_JOBS)) {
@@ -90,28 +90,32 @@ export async function claimJobs(
 		const claimed = await dueNow(store, queue, shards, limit);
 		return { claimed, acked: [], waitMs: null };
 	}
+	const { claimMs = own.claimMs } = options;
 	const acks = new AcksByShard(options.acks ?? []);
 	const claimed: ClaimedOnShard[] = [];
 	let waitMs: number | null = null;
 	// Again after a round that found something: a shard may have due jobs of several hours.
 	for (let before = -1; claimed.length > before && waitMs === null; ) {
 		before = claimed.length;
-		const due =
+		const { due } =
 			claimed.length === limit || settings.isStopped(queue)
-				? []
-				: await duePlaces(store, queue, shards);
-		for (const { at, priority, bucket } of due) {
+				? NOTHING
+				: await probe.find([queue], shards);
+		for (const place of due.toSorted(byPriorityAndAge)) {
 			if (claimed.length === limit) break;
+			const { shard, bucket, priority, oldestAt } = place;
+			const at = { queue, shard };
 			const turned = await ackAndClaim(store, at, acks, {
 				bucket,
 				priority,
-				floor: 0,
+				floor: oldestAt,
 				limit: limit - claimed.length,
 				claim: newClaim(),
-				claimMs: options.claimMs ?? own.claimMs,
+				claimMs,
 				limits: settings.limit(at),
 			});
 			if (turned === null) continue;
+			probe.claimed(place, turned.claimed, claimMs);
 			for (const job of turned.claimed) claimed.push(onShard(at, job));
 			const { waitMs: wait = null } = turned;
 			if (wait !== null) waitMs = Math.min(waitMs ?? wait, wait);
@@ -121,6 +125,12 @@ export async function claimJobs(
 		await ackAndClaim(store, { queue, shard }, acks, null);
 	}
 	return { claimed, acked: acks.answers, waitMs };
+}
+
+const NOTHING: Pick<Probed, "due"> = { due: [] };
+
+function byPriorityAndAge(one: DueBucket, other: DueBucket): number {
+	return one.priority - other.priority || other.ageMs - one.ageMs;
 }
 
 /** Acks by shard, each sent once. */
@@ -174,50 +184,13 @@ async function ackAndClaim(
 	}
 }
 
-interface DuePlace {
-	readonly at: ShardOfQueue;
-	readonly priority: Priority;
-	readonly bucket: number;
-	readonly due: number;
-}
-
-/** By priority, then the oldest first. */
-async function duePlaces(
-	store: JobStore,
-	queue: string,
-	shards: readonly number[],
-): Promise<readonly DuePlace[]> {
-	const clocks = await clocksOf(store, shards);
-	const ranges = [...clocks].flatMap(([shard, now]) =>
-		PRIORITIES.map((priority) => ({
-			at: { queue, shard },
-			priority,
-			buckets: [0, hourOf(now)] as const,
-			floor: 0,
-		})),
-	);
-	const answers = ranges.length === 0 ? [] : await store.due(ranges);
-	return ranges
-		.flatMap(({ at, priority }, index) => {
-			const found: Due | null | CorkboardError = answers[index] ?? null;
-			const isDue =
-				found !== null &&
-				!(found instanceof CorkboardError) &&
-				found.at <= (clocks.get(at.shard) ?? 0);
-			return isDue
-				? [{ at, priority, bucket: found.bucket, due: found.at }]
-				: [];
-		})
-		.sort((one, other) => one.priority - other.priority || one.due - other.due);
-}
-
 async function dueNow(
 	store: JobStore,
 	queue: string,
 	shards: readonly number[],
 	limit: number,
 ): Promise<readonly ClaimedOnShard[]> {
-	const clocks = await clocksOf(store, shards);
+	const { clocks } = await clocksOf(store, shards);
 	const until = Math.max(0, ...clocks.values()) + 1;
 	const { jobs } = await scanJobs(
 		{ shards, scan: (at, scan) => store.scan(at, scan) },
@@ -231,24 +204,6 @@ async function dueNow(
 			{ ...job, claim: 0, dueAt: job.at, body: job.body ?? "" },
 		),
 	);
-}
-
-/** The clocks of the shards that answer. */
-async function clocksOf(
-	store: JobStore,
-	shards: readonly number[],
-): Promise<ReadonlyMap<number, number>> {
-	const clocks = new Map<number, number>();
-	await Promise.all(
-		shards.map(async (shard) => {
-			try {
-				clocks.set(shard, await store.now(shard));
-			} catch (error) {
-				if (!(error instanceof CorkboardError)) throw error;
-			}
-		}),
-	);
-	return clocks;
 }
 
 function chosenShards(

@@ -51,8 +51,7 @@ export class DueProbe {
 		queues: readonly string[],
 		shards: readonly number[],
 	): Promise<Probed> {
-		const failures = new Map<number, CorkboardError>();
-		const clocks = await this.#clocks(shards, failures);
+		const { clocks, failures } = await clocksOf(this.#store, shards);
 		const ranges = queues.flatMap((queue) =>
 			[...clocks].flatMap(([shard, now]) =>
 				PRIORITIES.flatMap((priority) =>
@@ -120,24 +119,6 @@ export class DueProbe {
 		this.#floors.claimed({ queue, shard }, bucket, priority, last.dueAt, now);
 	}
 
-	async #clocks(
-		shards: readonly number[],
-		failures: Map<number, CorkboardError>,
-	): Promise<ReadonlyMap<number, number>> {
-		const clocks = new Map<number, number>();
-		await Promise.all(
-			shards.map(async (shard) => {
-				try {
-					clocks.set(shard, await this.#store.now(shard));
-				} catch (error) {
-					if (!(error instanceof CorkboardError)) throw error;
-					failures.set(shard, error);
-				}
-			}),
-		);
-		return clocks;
-	}
-
 	#ranges(
 		at: ShardOfQueue,
 		priority: Priority,
@@ -183,6 +164,29 @@ export class DueProbe {
 		this.#floors.forgetBefore(end);
 		return past;
 	}
+}
+
+/** The clocks of the shards that answer, and the failures of the others. */
+export async function clocksOf(
+	store: Pick<JobStore, "now">,
+	shards: readonly number[],
+): Promise<{
+	readonly clocks: ReadonlyMap<number, number>;
+	readonly failures: Map<number, CorkboardError>;
+}> {
+	const clocks = new Map<number, number>();
+	const failures = new Map<number, CorkboardError>();
+	await Promise.all(
+		shards.map(async (shard) => {
+			try {
+				clocks.set(shard, await store.now(shard));
+			} catch (error) {
+				if (!(error instanceof CorkboardError)) throw error;
+				failures.set(shard, error);
+			}
+		}),
+	);
+	return { clocks, failures };
 }
 
 interface Past {

@@ -10,13 +10,15 @@ import { scanJobs } from "../admin/scanJobs.ts";
 import type { JobAdmin, JobStore } from "../jobStore.ts";
 import type { LiveSettings } from "../liveSettings.ts";
 import { type AckOnShard, type ClaimOptions, claimJobs } from "./claimJobs.ts";
+import { DueProbe } from "./dueProbe.ts";
 
 type Store = JobStore & JobAdmin;
 
 /**
  * Everything that can be asked of queues: PinLater's calls. The commands
- * `corkboard queues …` and `corkboard jobs …` are made of them. Producers use `Jobs`, and workers have
- * a loop of their own; `claim` is for programs that bring their own.
+ * `corkboard queues …` and `corkboard jobs …` call the same functions. Producers
+ * use `Jobs`, and workers have a loop of their own; `claim` is for programs that
+ * bring their own.
  */
 export function createQueueCalls(store: Store, settings: LiveSettings) {
 	const asking =
@@ -34,8 +36,9 @@ export function createQueueCalls(store: Store, settings: LiveSettings) {
 			await settings.refresh();
 			return changed;
 		};
+	const probe = new DueProbe(store);
 	const claim = (queue: string, options?: ClaimOptions) =>
-		claimJobs(store, settings, queue, options);
+		claimJobs(store, settings, queue, options, probe);
 	return {
 		createQueue: changing(createQueue),
 		deleteQueue: changing(deleteQueue),
