@@ -14,7 +14,7 @@ import { startMysql } from "../services/mysql.ts";
 import type { Server } from "../services/server.ts";
 
 /** Functions of ours, outside of the driver, that a call passes until the driver has its statement. */
-const ENQUEUE = 14;
+const ENQUEUE = 13;
 /** The same of all statements of one job, from the loop that claims: the look for it, its claim and its end. Each function counts once. */
 const JOB = 25;
 
