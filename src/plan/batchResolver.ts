@@ -20,7 +20,7 @@ export interface BatchResolver<Context = unknown> {
 	cost(args: Readonly<Record<string, unknown>>): number;
 	/** The most objects that the result for one parent may name; 1 if absent. */
 	maxObjects?(args: Readonly<Record<string, unknown>>): number;
-	/** What is wrong with fields of its argument `input` where others do not even fit their types; absent: nothing. */
+	/** What is wrong with fields of its argument `input`, if others do not even fit their types. Absent if nothing is checked then. */
 	inputProblems?(
 		args: Readonly<Record<string, unknown>>,
 		types: InputTypes,

@@ -14,7 +14,7 @@ export interface FileWatcher extends AsyncDisposable {
  * Calls `check` after a change in the folders of these files, and also every
  * `pollMs`, because network file systems and container mounts report no
  * changes. Only one check runs at a time. `check` must not reject. The folders
- * are watched, not the files, because most editors replace a file by another
+ * are watched, not the files, because most editors replace a file with another
  * one of the same name.
  */
 export function watchFiles(

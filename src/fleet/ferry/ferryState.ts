@@ -166,7 +166,7 @@ export class FerryState {
 		});
 	}
 
-	/** Other statements on the target that only the runner may send. */
+	/** Sends other statements to the target, which only the runner may do. */
 	async write(
 		body: (
 			statements: MysqlTransaction,

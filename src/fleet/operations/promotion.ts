@@ -194,7 +194,7 @@ export async function promotionPlan(
 	};
 }
 
-/** What makes the replica follow the old primary again. Nobody wrote there: no topology named it. */
+/** Undoes: they make the replica follow the old primary again. Nobody has written to the replica, because no topology named it as a primary. */
 export function undoesTakingWrites({
 	old,
 	next,

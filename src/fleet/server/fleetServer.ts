@@ -336,7 +336,7 @@ export class FleetServer implements AsyncDisposable {
 	}
 
 	/**
-	 * Replaces all that it holds by a copy of another server, with the operator's
+	 * Replaces all that it holds with a copy of another server, with the operator's
 	 * account there. Ends when it has shut down, or where it fails; it is never
 	 * repeated, and goes on in the server where the caller ends.
 	 */

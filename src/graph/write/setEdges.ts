@@ -35,14 +35,15 @@ interface Target {
 }
 
 /**
- * Changes edges of one list and their inverses: those on the list's shard in one
- * transaction, others and those to objects that are not known yet by its outbox
- * entry. An edge that is already as it should be keeps its version.
+ * Changes edges of one list and their inverses. One transaction changes what is on
+ * the list's shard. Its outbox entry has the inverses on other shards, and those of
+ * objects that are not known yet. An edge that is already as it should be keeps
+ * its version.
  *
- * The inverse of a single edge is in that transaction too where its shard is on the
- * same host and nobody holds its list. If somebody turns out to hold it, or that
- * shard takes no writes, nothing was done, and it takes the way of the others: a
- * write waits for the lists of its own shard alone (docs/consistency.md "Both sides of an edge").
+ * The transaction also changes the inverse of a single edge on another shard of the
+ * same host, if no other transaction has locked its list. If one has, or that shard
+ * takes no writes, the transaction is rolled back and repeated without it: a write
+ * waits only for the lists of its own shard (docs/consistency.md "Both sides of an edge").
  */
 export async function setEdges(
 	pipeline: WritePipeline,

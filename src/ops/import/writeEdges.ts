@@ -46,7 +46,7 @@ interface NumberedEdge {
 /**
  * Creates and removes edges, with one transaction per shard. Inverse edges on
  * other shards go into the outbox. An edge that was made or removed here by
- * another write than an import stays as it is.
+ * anything but an import stays as it is.
  */
 export async function writeEdges(
 	run: ImportRun,

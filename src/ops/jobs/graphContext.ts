@@ -9,6 +9,6 @@ export interface GraphContext {
 	/** What stored values are checked against; absent: their types are not checked. */
 	readonly storedTypes?: StoredTypes;
 	readonly jobs: EnqueuesJobs;
-	/** Deletes what is kept of a deleted object outside the graph; absent: nothing is. Repeating it changes nothing. */
+	/** Deletes what is stored of a deleted object outside the graph. Absent if nothing is stored there. Repeating it changes nothing. */
 	readonly forget?: (id: Id) => Promise<void>;
 }

@@ -170,7 +170,7 @@ export class Column implements StepRun {
 		return objects;
 	}
 
-	/** Replaces ids by objects. */
+	/** Replaces ids with objects. */
 	#fetch(shape: ObjectShape, objects: readonly unknown[]): void {
 		const { steps, context } = this.#execution;
 		const ids =

@@ -45,7 +45,7 @@ export const DOCUMENT_LIMITS = {
 /**
  * A validation rule that checks the whole document before another rule visits
  * more than its root. Where a limit is exceeded it reports only that, and
- * replaces the document by one without definitions, so that no other rule
+ * replaces the document with one without definitions, so that no other rule
  * visits them.
  */
 export function documentLimits(context: ValidationContext): ASTVisitor {

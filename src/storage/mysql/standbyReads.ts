@@ -71,7 +71,7 @@ export class StandbyReads implements AsyncDisposable {
 		return this.#pairs.size === 0;
 	}
 
-	/** Scans of one host. Pages that may be stale can come from a standby, where there is one. */
+	/** Scans lists on one host. A page that may be stale can come from the standby of its shard, if it has one. */
 	async read(
 		host: Host,
 		scans: Scans,

@@ -47,7 +47,7 @@ export interface ReloadableStorageLimits {
 	readonly retryMs: number;
 	/** How long the last calls of a replaced version may run before its connections are closed. */
 	readonly drainMs: number;
-	/** How often the tables of shards that are held are looked for; null: none are held. */
+	/** How often it looks whether shards that are held have their tables by now (./openShards.ts); null: none are held. */
 	readonly tablesMs: number | null;
 }
 
