@@ -1,11 +1,11 @@
 /**
  * A job's bucket is an hour since 1970: the partition it is stored in. It is
- * chosen at each step to pending, and claims and successes leave it as it is.
+ * chosen at each transition to pending, and claims and successes leave it as it is.
  *
- * - B1: a pending job that is due stands in a bucket that is not after the present hour.
- * - B2: a step to pending chooses no bucket before the present hour, and commits
+ * - B1: a pending job that is due is in no bucket after the present hour.
+ * - B2: a transition to pending chooses no bucket before the present hour, and commits
  *   within a minute. So a bucket whose hour ended two minutes ago only loses pending jobs.
- * - B3: a job that is due later than AHEAD_HOURS is parked there and moved on by rotation.
+ * - B3: a job that is due later than AHEAD_HOURS is stored in that hour, and rotation moves it on.
  *
  * Times are microseconds since 1970.
  */
@@ -19,9 +19,9 @@ export const AHEAD_HOURS = 24;
 export const MADE_HOURS = AHEAD_HOURS + 6;
 
 /**
- * While a job is so young, a step to pending leaves it in its bucket if that is not past:
- * its producer may be repeating the enqueue with that bucket, and the table
- * refuses a second row only in the same bucket. Microseconds.
+ * While a job is so young, a transition to pending leaves it in its bucket if that
+ * is not past: its producer may be repeating the enqueue with that bucket, and the
+ * table refuses a second row only in the same bucket. Microseconds.
  */
 const YOUNG_US = 120_000_000;
 

@@ -45,7 +45,7 @@ export interface JobStore extends AsyncDisposable {
 	 * again. If the COMMIT got no answer, the claim is looked up, and what was
 	 * claimed is returned.
 	 */
-	ackAndClaim(at: ShardOfQueue, turn: AcksAndClaim): Promise<AckedAndClaimed>;
+	ackAndClaim(at: ShardOfQueue, wanted: AcksAndClaim): Promise<AckedAndClaimed>;
 
 	/** Makes claims end `claimMs` from now; returns those that are still held, in their order. */
 	renew(

@@ -29,13 +29,13 @@ export type JobRow = Omit<Job, "state" | "status" | "body"> & {
 	readonly state: number;
 };
 
-/** What a step reads of a job. */
+/** What a transition reads of a job. */
 export type JobHead = Pick<
 	JobRow,
 	"state" | "bucket" | "claim" | "attempts" | "allowed" | "createdAt"
 >;
 
-/** What a step writes. */
+/** What a transition writes. */
 export interface JobTransition {
 	readonly state: number;
 	readonly bucket: number;

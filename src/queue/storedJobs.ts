@@ -35,7 +35,7 @@ export interface JobVerbs<Call> {
 		jobs: readonly NewJob[],
 		isRepeat: boolean,
 	): MaybePromise<readonly Enqueued[]>;
-	ackAndClaim(call: Call, turn: AcksAndClaim): MaybePromise<AckedAndClaimed>;
+	ackAndClaim(call: Call, wanted: AcksAndClaim): MaybePromise<AckedAndClaimed>;
 	renew(
 		call: Call,
 		claims: readonly Held[],
@@ -85,11 +85,11 @@ export abstract class StoredJobs<Call>
 
 	async ackAndClaim(
 		at: ShardOfQueue,
-		turn: AcksAndClaim,
+		wanted: AcksAndClaim,
 	): Promise<AckedAndClaimed> {
-		checkAcks(turn.acks ?? []);
-		if (turn.claim !== undefined) checkClaim(turn.claim);
-		return this.onShard(at, "write", this.#verbs.ackAndClaim, turn);
+		checkAcks(wanted.acks ?? []);
+		if (wanted.claim !== undefined) checkClaim(wanted.claim);
+		return this.onShard(at, "write", this.#verbs.ackAndClaim, wanted);
 	}
 
 	async renew(

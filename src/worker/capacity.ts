@@ -8,8 +8,8 @@ interface Counted {
 }
 
 /**
- * How many jobs a worker has room for: those that run, those that wait here for a
- * free place, and those that claims under way may bring. The worker starts jobs by
+ * How many jobs a worker has room for: those that run, those that wait here to
+ * be run, and those that claims under way may bring. The worker starts jobs by
  * it, and the claim loop claims by it.
  */
 export class Capacity {

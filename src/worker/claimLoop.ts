@@ -32,8 +32,8 @@ import {
 } from "./claimPace.ts";
 import type { HeldClaims } from "./heldJobs.ts";
 import type { WorkerLimits } from "./limits.ts";
-import type { QueueState } from "./queueState.ts";
 import type { ShardProblems } from "./shardProblems.ts";
+import type { WorkerQueue } from "./workerQueue.ts";
 
 /** The lease of the process that probes for all while they are idle; it asks again every `hintedIdleMs`. */
 const PROBING = { name: "probe", ms: 5_000 };
@@ -57,7 +57,7 @@ interface ClaimLoopOptions<Context> {
 	readonly settings: LiveSettings;
 	readonly hints: JobHints;
 	/** By name. */
-	readonly queues: ReadonlyMap<string, QueueState<Context>>;
+	readonly queues: ReadonlyMap<string, WorkerQueue<Context>>;
 	readonly limits: WorkerLimits;
 	/** What waits for a place goes with a claim there. */
 	readonly acks: Acks;
@@ -68,7 +68,7 @@ interface ClaimLoopOptions<Context> {
 	/** How many jobs the worker has room for. */
 	readonly capacity: Capacity;
 	readonly onClaimed: (
-		state: QueueState<Context>,
+		queue: WorkerQueue<Context>,
 		claimed: ClaimedTogether,
 	) => void;
 }
@@ -260,15 +260,20 @@ export class ClaimLoop<Context> {
 	}> {
 		const { queue, shard } = place;
 		const { queues, settings, acks, problems, capacity } = this.#options;
-		const state = queues.get(queue) as QueueState<Context>;
+		const workerQueue = queues.get(queue) as WorkerQueue<Context>;
 		const share = Math.max(SHARED_FROM, Math.ceil(capacity.total / MAX_CLAIMS));
-		const limit = Math.min(capacity.room, share, state.mostJobs, MAX_JOBS);
+		const limit = Math.min(
+			capacity.room,
+			share,
+			workerQueue.mostJobs,
+			MAX_JOBS,
+		);
 		if (limit === 0) return { taken: 0, rest: null };
 		const own = acks.take(place);
 		const endReservation = capacity.reserve(limit);
 		const since = monotonicMs();
 		try {
-			const { claimMs } = state;
+			const { claimMs } = workerQueue;
 			const { bucket, priority, oldestAt } = place;
 			const range = { bucket, priority, floor: oldestAt, limit, claimMs };
 			const { claimed, acked, waitMs } = await this.#options.store.ackAndClaim(
@@ -289,7 +294,7 @@ export class ClaimLoop<Context> {
 			// Until then the rate lets nothing start there.
 			if (waitMs) this.#limitedUntil.set(nameOfPlace(place), since + waitMs);
 			if (claimed.length === 0) return { taken: 0, rest: null };
-			this.#options.onClaimed(state, {
+			this.#options.onClaimed(workerQueue, {
 				place: { queue, shard },
 				jobs: claimed,
 				claimMs,

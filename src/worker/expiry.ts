@@ -7,15 +7,15 @@ import {
 } from "../queue/jobStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
 import { WORKER_CHANNELS } from "./diagnostics.ts";
-import type { QueueState } from "./queueState.ts";
-import { retryDelayMs } from "./queueState.ts";
 import type { ShardProblems } from "./shardProblems.ts";
 import type { SharedTask } from "./sharedTask.ts";
+import type { WorkerQueue } from "./workerQueue.ts";
+import { retryDelayMs } from "./workerQueue.ts";
 
 interface ExpiryOptions<Context> {
 	readonly store: JobStore;
 	/** By name. */
-	readonly queues: ReadonlyMap<string, QueueState<Context>>;
+	readonly queues: ReadonlyMap<string, WorkerQueue<Context>>;
 	/** How often claims of past hours are looked at too. */
 	readonly pastMs: number;
 	readonly turns: SharedTask;
@@ -72,7 +72,7 @@ export class Expiry<Context> {
 	async #expire(range: ExpiryRange): Promise<void> {
 		const { at, buckets } = range;
 		const { store, queues } = this.#options;
-		const { backoff } = queues.get(at.queue) as QueueState<Context>;
+		const { backoff } = queues.get(at.queue) as WorkerQueue<Context>;
 		try {
 			for (const bucket of buckets?.toReversed() ?? [undefined]) {
 				const { again, failed } = await store.expire(at, {

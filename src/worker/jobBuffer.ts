@@ -7,8 +7,8 @@ export interface Buffered {
 }
 
 /**
- * Claimed jobs that wait for a free place in this process: so many that the
- * places are not empty during the next claim, and so few that other workers
+ * Claimed jobs that wait in this process until others end: so many that it always
+ * runs as many as it may, also during the next claim, and so few that other workers
  * have something to do. The first priority goes first, then the first that came.
  */
 export class JobBuffer<Entry extends Buffered> {

@@ -4,13 +4,13 @@ import { monotonicMs } from "../util/monotonic.ts";
 import type { AckResult } from "./acks.ts";
 import { type JobOutcome, WORKER_CHANNELS } from "./diagnostics.ts";
 import type { HeldClaims } from "./heldJobs.ts";
-import type { QueueState } from "./queueState.ts";
 import type { Outcome } from "./runJob.ts";
 import { Abortion } from "./runJob.ts";
+import type { WorkerQueue } from "./workerQueue.ts";
 
 /** A claimed job in this process. */
 export interface Entry<Context> {
-	readonly state: QueueState<Context>;
+	readonly queue: WorkerQueue<Context>;
 	readonly place: ShardOfQueue;
 	readonly job: ClaimedJob;
 	readonly priority: number;
@@ -30,7 +30,7 @@ export interface Entry<Context> {
 const BEGIN_WITHIN = 0.25;
 
 export function entryOf<Context>(
-	state: QueueState<Context>,
+	queue: WorkerQueue<Context>,
 	{
 		place,
 		job,
@@ -38,9 +38,9 @@ export function entryOf<Context>(
 		since,
 	}: Omit<HeldClaims, "jobs"> & { readonly job: ClaimedJob },
 ): Entry<Context> {
-	state.countBody(job.body);
+	queue.countBody(job.body);
 	return {
-		state,
+		queue,
 		place,
 		job,
 		priority: job.priority,

@@ -13,7 +13,7 @@ import type {
 	ShardOfQueue,
 } from "../queue/jobStore.ts";
 import { asError, namedReasonOf } from "../util/reasonOf.ts";
-import { type Backoff, retryDelayMs } from "./queueState.ts";
+import { type Backoff, retryDelayMs } from "./workerQueue.ts";
 
 /** The reason of a job's signal when its worker stops. */
 export class WorkerStops extends Error {

@@ -15,11 +15,11 @@ import { keyOf } from "./heldJobs.ts";
 import { JobBuffer } from "./jobBuffer.ts";
 import { type Entry, entryOf, publishEnd } from "./jobEntry.ts";
 import { WORKER_LIMITS, type WorkerLimits } from "./limits.ts";
-import { QueueState } from "./queueState.ts";
 import { Renewals } from "./renewals.ts";
 import { ackOf, type Outcome, runJob, WorkerStops } from "./runJob.ts";
 import { ShardProblems } from "./shardProblems.ts";
 import { SharedTask } from "./sharedTask.ts";
+import { WorkerQueue } from "./workerQueue.ts";
 
 export interface WorkerOptions<Context> {
 	readonly store: JobStore & RotationStore;
@@ -41,7 +41,7 @@ export interface WorkerOptions<Context> {
 
 /**
  * Claims jobs and runs them, until `drain`. One loop claims (`ClaimLoop`) and
- * fills a small buffer, from which jobs start as places become free. A thread
+ * fills a small buffer, from which jobs start as others end. A thread
  * renews the claims (`Renewals`).
  */
 export class Worker<Context> implements AsyncDisposable {
@@ -49,7 +49,7 @@ export class Worker<Context> implements AsyncDisposable {
 	readonly #settings: LiveSettings;
 	readonly #context: Context;
 	readonly #limits: WorkerLimits;
-	readonly #queues: ReadonlyMap<string, QueueState<Context>>;
+	readonly #queues: ReadonlyMap<string, WorkerQueue<Context>>;
 	readonly #acks: Acks;
 	readonly #claims: ClaimLoop<Context>;
 	readonly #buffer = new JobBuffer<Entry<Context>>();
@@ -73,7 +73,7 @@ export class Worker<Context> implements AsyncDisposable {
 		this.#queues = new Map(
 			options.kinds.map((kind) => [
 				kind.queue,
-				new QueueState(kind, options.settings),
+				new WorkerQueue(kind, options.settings),
 			]),
 		);
 		this.#acks = new Acks(this.#store);
@@ -235,7 +235,7 @@ export class Worker<Context> implements AsyncDisposable {
 	}
 
 	#add(
-		state: QueueState<Context>,
+		queue: WorkerQueue<Context>,
 		{ place, jobs, claimMs, since }: ClaimedTogether,
 	): void {
 		this.#renewals?.hold({
@@ -245,7 +245,7 @@ export class Worker<Context> implements AsyncDisposable {
 			since,
 		});
 		const entries = jobs.map((job) =>
-			entryOf(state, { place, job, claimMs, since }),
+			entryOf(queue, { place, job, claimMs, since }),
 		);
 		for (const entry of entries) this.#held.set(keyOf(entry.job), entry);
 		if (this.#stopping.signal.aborted) {
@@ -273,13 +273,13 @@ export class Worker<Context> implements AsyncDisposable {
 
 	/** Never rejects. */
 	async #run(entry: Entry<Context>): Promise<void> {
-		const { state, place, job, abortion } = entry;
+		const { queue, place, job, abortion } = entry;
 		entry.startedAt = monotonicMs();
-		const outcome = await runJob(state.kind, job, {
+		const outcome = await runJob(queue.kind, job, {
 			place,
 			context: this.#context,
 			abortion,
-			backoff: state.backoff,
+			backoff: queue.backoff,
 			checkpoint: (update) => this.#checkpoint(entry, update),
 		});
 		this.#running.delete(entry);
@@ -344,7 +344,7 @@ export class Worker<Context> implements AsyncDisposable {
 	#renewed(jobs: readonly Held[], at: number): void {
 		for (const job of jobs) {
 			const entry = this.#held.get(keyOf(job));
-			if (entry !== undefined) entry.until = at + entry.state.claimMs;
+			if (entry !== undefined) entry.until = at + entry.queue.claimMs;
 		}
 	}
 }

@@ -20,7 +20,7 @@ import {
 	renewClaims,
 	succeedJobs,
 } from "../../src/queue/statements/claims.ts";
-import { findJobs, writeStep } from "../../src/queue/statements/jobs.ts";
+import { findJobs, writeTransition } from "../../src/queue/statements/jobs.ts";
 import type { Select } from "../../src/storage/statements/dialect.ts";
 import { BreakableProxy } from "../helpers/breakableProxy.ts";
 import { mysqlJobsForSuite } from "../helpers/mysqlJobs.ts";
@@ -264,7 +264,7 @@ function statementsOn(
 		],
 		[
 			"step",
-			writeStep(tables, row(jobs[0] as NewJob), step, {}).text,
+			writeTransition(tables, row(jobs[0] as NewJob), step, {}).text,
 			"PRIMARY",
 		],
 		["due", textOf(firstDue(tables, due)), "queue"],

@@ -20,9 +20,9 @@ import {
 } from "../../src/worker/diagnostics.ts";
 import { HeldJobs } from "../../src/worker/heldJobs.ts";
 import { JobBuffer } from "../../src/worker/jobBuffer.ts";
-import { retryDelayMs } from "../../src/worker/queueState.ts";
 import { Abortion, ackOf, runJob } from "../../src/worker/runJob.ts";
 import { ShardProblems } from "../../src/worker/shardProblems.ts";
+import { retryDelayMs } from "../../src/worker/workerQueue.ts";
 
 const SHARDS = [0, 1, 2, 3];
 const due = (shard: number, change: object = {}) => ({

@@ -23,7 +23,7 @@ interface Floor {
  * instead of 3 ms behind 320,000 of them (measured). So a process remembers, for
  * each place, bucket and priority, up to where it has claimed.
  *
- * Nothing is passed over for long: a step to pending writes an `at` that is not before
+ * Nothing is passed over for long: a transition to pending writes an `at` that is not before
  * its own moment and commits within 5 s, and rows that a claim skipped because
  * another had locked them are free again within a second. Whatever takes longer
  * is found by the look from 0, once a minute.

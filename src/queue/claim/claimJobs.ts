@@ -105,7 +105,7 @@ export async function claimJobs(
 			if (claimed.length === limit) break;
 			const { shard, bucket, priority, oldestAt } = place;
 			const at = { queue, shard };
-			const turned = await ackAndClaim(store, at, acks, {
+			const answer = await ackAndClaim(store, at, acks, {
 				bucket,
 				priority,
 				floor: oldestAt,
@@ -114,10 +114,10 @@ export async function claimJobs(
 				claimMs,
 				limits: settings.limit(at),
 			});
-			if (turned === null) continue;
-			probe.claimed(place, turned.claimed, claimMs);
-			for (const job of turned.claimed) claimed.push(onShard(at, job));
-			const { waitMs: wait = null } = turned;
+			if (answer === null) continue;
+			probe.claimed(place, answer.claimed, claimMs);
+			for (const job of answer.claimed) claimed.push(onShard(at, job));
+			const { waitMs: wait = null } = answer;
 			if (wait !== null) waitMs = Math.min(waitMs ?? wait, wait);
 		}
 	}
@@ -169,14 +169,14 @@ async function ackAndClaim(
 ) {
 	const own = acks.take(at.shard);
 	try {
-		const turned = await store.ackAndClaim(at, {
+		const answer = await store.ackAndClaim(at, {
 			acks: own.map(({ ack }) => ack),
 			...(claim !== null && { claim }),
 		});
 		for (const [n, { index }] of own.entries()) {
-			acks.answers[index] = turned.acked[n] as Acked;
+			acks.answers[index] = answer.acked[n] as Acked;
 		}
-		return turned;
+		return answer;
 	} catch (error) {
 		if (!(error instanceof CorkboardError)) throw error;
 		for (const { index } of own) acks.answers[index] = error;

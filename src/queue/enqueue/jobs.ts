@@ -13,7 +13,6 @@ import {
 	type NewJob,
 	type Priority,
 } from "../jobStore.ts";
-import { checkNewJobs } from "../portChecks.ts";
 import { EnqueueGathering } from "./enqueueGathering.ts";
 import type { QueueBounds } from "./queueBounds.ts";
 import { ShardHealth } from "./shardHealth.ts";
@@ -198,10 +197,7 @@ export class Jobs {
 			!options.isRepeat &&
 			chunk.every(({ key }) => key === null) &&
 			gathering.takes(chunk);
-		if (!mayShare) return null;
-		// Misuse is the error of its own call only.
-		checkNewJobs(chunk);
-		return gathering;
+		return mayShare ? gathering : null;
 	}
 
 	#gatheringOf(queue: string): EnqueueGathering<PlacedJob, EnqueuedJob> {

@@ -33,14 +33,14 @@ function literal(local: LocalId): string {
 }
 
 export function tablesOf(
-	place: ShardLocation & { readonly database: string },
+	shard: ShardLocation & { readonly database: string },
 	queue: string,
 ): QueueTables {
-	const { database } = place;
+	const { database } = shard;
 	const jobs = jobsTable(database, queue);
 	return {
 		dialect: MYSQL_QUEUES,
-		place,
+		shard,
 		queue,
 		jobs: part(jobs),
 		jobsById: part(`${jobs} FORCE INDEX (PRIMARY)`),

@@ -26,7 +26,7 @@ export function tablesOf(
 	const jobs = `"jobs_${queue}"`;
 	return {
 		dialect: SQLITE_QUEUES,
-		place: { number: shard, host: file },
+		shard: { number: shard, host: file },
 		queue,
 		jobs: part(jobs),
 		jobsById: part(jobs),

@@ -28,7 +28,7 @@ export interface QueueDialect
 /** The tables of one queue on one shard, in the language of their database. */
 export interface QueueTables {
 	readonly dialect: QueueDialect;
-	readonly place: ShardLocation;
+	readonly shard: ShardLocation;
 	readonly queue: string;
 	readonly jobs: Clause;
 	/** The jobs, read by their ids. */

@@ -59,31 +59,31 @@ export function insertJobs(
  * key that becomes pending needs its key, which `insertKeys` has tried to take: it
  * goes on without it where a newer job has it.
  */
-export function writeStep(
+export function writeTransition(
 	{ dialect, jobsById, keys }: QueueTables,
 	row: JobRow,
-	step: JobTransition,
+	next: JobTransition,
 	{ status, body }: { readonly status?: string; readonly body?: string },
 ): Write {
 	const clause = clauseOf(dialect);
 	const sets = [
-		clause`state = ${step.state}`,
-		clause`at = ${step.at}`,
-		clause`claim = ${step.claim}`,
-		clause`attempts = ${step.attempts}`,
-		clause`allowed = ${step.allowed}`,
+		clause`state = ${next.state}`,
+		clause`at = ${next.at}`,
+		clause`claim = ${next.claim}`,
+		clause`attempts = ${next.attempts}`,
+		clause`allowed = ${next.allowed}`,
 	];
-	if (step.bucket !== row.bucket) sets.push(clause`bucket = ${step.bucket}`);
+	if (next.bucket !== row.bucket) sets.push(clause`bucket = ${next.bucket}`);
 	if (status !== undefined) sets.push(clause`status = ${status}`);
 	if (body !== undefined) sets.push(clause`body = ${body}`);
-	if (row.key !== null && step.state === STATE.pending) {
+	if (row.key !== null && next.state === STATE.pending) {
 		sets.push(clause`unique_key = CASE
 			WHEN (SELECT holder.local_id FROM ${keys} AS holder
 				WHERE holder.unique_key = ${row.key}) = ${dialect.id(row.local)}
 			THEN ${row.key} END`);
 	}
 	return {
-		name: "step of a job",
+		name: "change job",
 		...clause`UPDATE ${jobsById} SET ${joined(sets)}
 			WHERE ${dialect.isInBucket(row.bucket)} AND ${dialect.hasId([row.local])}`,
 	};

@@ -40,9 +40,9 @@ import {
  */
 export async function ackAndClaim(
 	call: QueueCall,
-	turn: AcksAndClaim,
+	wanted: AcksAndClaim,
 ): Promise<AckedAndClaimed> {
-	const { acks = [], claim } = turn;
+	const { acks = [], claim } = wanted;
 	if (acks.length === 0 && claim === undefined) {
 		return { acked: [], claimed: [] };
 	}
@@ -51,22 +51,22 @@ export async function ackAndClaim(
 	try {
 		// A job gets its key back under the lock of the queue, which is taken before any other.
 		for (let isLocked = false; ; isLocked = true) {
-			const turned = await call.transact((now) => {
+			const done = await call.transact((now) => {
 				until = now + (claim?.claimMs ?? 0) * 1_000;
-				const wanted = { acks, claim, isLocked, now, until };
-				return ackAndClaimOnce(call.tables, wanted);
+				const attempt = { acks, claim, isLocked, now, until };
+				return ackAndClaimOnce(call.tables, attempt);
 			});
-			if (turned !== null) return turned;
+			if (done !== null) return done;
 		}
 	} catch (thrown) {
 		const isUnknown =
 			thrown instanceof StorageFailure && thrown.kind === "unknownOutcome";
 		if (!isUnknown) throw thrown;
-		return await resolveUnknownCommit(call.again(), turn, until);
+		return await resolveUnknownCommit(call.again(), wanted, until);
 	}
 }
 
-interface Wanted {
+interface Attempt {
 	readonly acks: readonly Ack[];
 	readonly claim: ClaimRange | undefined;
 	/** Whether to lock the queue, whatever its limits are. */
@@ -79,7 +79,7 @@ interface Wanted {
 /** Null, to be rolled back, where it needs the lock of the queue and has not got it. */
 function* ackAndClaimOnce(
 	tables: QueueTables,
-	{ acks, claim, isLocked, now, until }: Wanted,
+	{ acks, claim, isLocked, now, until }: Attempt,
 ): InTransaction<Decision<AckedAndClaimed | null>> {
 	const isLimited = claim?.limits != null;
 	const lock =
@@ -97,7 +97,7 @@ function* ackAndClaimOnce(
 		const range = { ...claim, limit: allowance?.jobs ?? claim.limit };
 		const select = claimableJobs(tables, range, now);
 		batch.ask(
-			tables.place,
+			tables.shard,
 			batchedSelect(select, (jobs) => {
 				found = jobs;
 			}),

@@ -11,7 +11,7 @@ import {
 } from "../jobTransitions.ts";
 import { succeedJobs } from "../statements/claims.ts";
 import type { QueueTables } from "../statements/dialect.ts";
-import { findJobs, writeStep } from "../statements/jobs.ts";
+import { findJobs, writeTransition } from "../statements/jobs.ts";
 import { insertKeys } from "../statements/keys.ts";
 import { byBucket, byClaim, type FoundJob } from "../statements/rows.ts";
 import { type InTransaction, read } from "./queueCall.ts";
@@ -37,7 +37,7 @@ export function* prepareAcks(
 	now: number,
 ): InTransaction<PreparedAcks> {
 	if (!acks.every(isPlainSuccess))
-		return yield* prepareSteps(tables, acks, now);
+		return yield* prepareTransitions(tables, acks, now);
 	// One statement for each bucket and token, and no row is read before.
 	return {
 		needsQueue: false,
@@ -61,12 +61,12 @@ function isPlainSuccess({ kind, body, status, allowed }: Ack): boolean {
 /** Writes acks in a batch. Those of a write that changes fewer jobs than it names become doubtful. */
 export function writeAcks(
 	batch: StatementBatch<ShardLocation>,
-	{ place }: QueueTables,
+	{ shard }: QueueTables,
 	writes: readonly AckWrite[],
 	doubtful: Ack[],
 ): void {
 	for (const { write, unread = [] } of writes) {
-		batch.write(place, write, ({ affected }) => {
+		batch.write(shard, write, ({ affected }) => {
 			if (affected < unread.length) doubtful.push(...unread);
 		});
 	}
@@ -89,13 +89,13 @@ export function* answersTo(
 	});
 }
 
-interface PreparedStep {
+interface PreparedTransition {
 	readonly ack: Ack;
 	readonly answer: Acked;
 	/** Null where nothing is to be written. */
 	readonly change: {
 		readonly job: FoundJob;
-		readonly step: JobTransition;
+		readonly next: JobTransition;
 	} | null;
 }
 
@@ -104,7 +104,7 @@ interface PreparedStep {
  * not where it was claimed is not running any more: it is read for the answer
  * only. Or it was swapped out, and is asked for again (../mysql/swappedOut.ts).
  */
-function* prepareSteps(
+function* prepareTransitions(
 	tables: QueueTables,
 	acks: readonly Ack[],
 	now: number,
@@ -121,7 +121,7 @@ function* prepareSteps(
 	const elsewhere = byLocal(
 		missing.length === 0 ? [] : yield* read(tables, findJobs(tables, missing)),
 	);
-	const prepared = acks.map((ack): PreparedStep => {
+	const prepared = acks.map((ack): PreparedTransition => {
 		const job = locked.get(ack.local);
 		if (job === undefined) {
 			const moved = elsewhere.get(ack.local)?.head ?? null;
@@ -129,8 +129,8 @@ function* prepareSteps(
 		}
 		const answer = answerTo(job.head, ack);
 		if (answer !== null) return { ack, answer, change: null };
-		const step = afterAck(job.head, ack, now);
-		return { ack, answer: "done", change: { job, step } };
+		const next = afterAck(job.head, ack, now);
+		return { ack, answer: "done", change: { job, next } };
 	});
 	const changes = prepared.flatMap(({ ack, change }) =>
 		change === null ? [] : [{ ...change, row: change.job.head, ack }],
@@ -140,7 +140,7 @@ function* prepareSteps(
 		needsQueue: keyWrites.length > 0,
 		writes: [
 			...keyWrites,
-			...changes.map(({ ack, job, step }) => writeAck(tables, ack, job, step)),
+			...changes.map(({ ack, job, next }) => writeAck(tables, ack, job, next)),
 		].map((write) => ({ write })),
 		answers: prepared.map(({ answer }) => answer),
 	};
@@ -149,10 +149,13 @@ function* prepareSteps(
 /** Tries to take the keys of jobs that become pending again. If several jobs had one key, one of them gets it. */
 export function takeKeysBack(
 	tables: QueueTables,
-	steps: readonly { readonly row: JobRow; readonly step: JobTransition }[],
+	transitions: readonly {
+		readonly row: JobRow;
+		readonly next: JobTransition;
+	}[],
 ): readonly Write[] {
-	const keyed = steps.flatMap(({ row: { key, local }, step }) =>
-		key !== null && step.state === STATE.pending
+	const keyed = transitions.flatMap(({ row: { key, local }, next }) =>
+		key !== null && next.state === STATE.pending
 			? [[key, { key, local }] as const]
 			: [],
 	);
@@ -163,9 +166,9 @@ function writeAck(
 	tables: QueueTables,
 	{ body, status }: Ack,
 	job: FoundJob,
-	step: JobTransition,
+	next: JobTransition,
 ): Write {
-	return writeStep(tables, job.head, step, {
+	return writeTransition(tables, job.head, next, {
 		...(body !== undefined && { body }),
 		...(status !== undefined && {
 			status: withStatus(job.status ?? "", status),

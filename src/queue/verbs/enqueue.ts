@@ -66,7 +66,7 @@ function* insertAll(
 	let added = 0;
 	const batch = new StatementBatch<ShardLocation>();
 	for (const write of insertJobs(tables, wanted, now)) {
-		batch.write(tables.place, write, ({ affected }) => {
+		batch.write(tables.shard, write, ({ affected }) => {
 			added += affected;
 		});
 	}

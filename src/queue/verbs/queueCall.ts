@@ -38,14 +38,14 @@ export interface Decision<T> {
 
 /** Reads in a transaction, all in one round trip. Their results follow each other. */
 export function* read<Result>(
-	{ place }: QueueTables,
+	{ shard }: QueueTables,
 	...selects: readonly Select<Result>[]
 ): InTransaction<readonly Result[]> {
 	const found: Result[] = [];
 	const batch = new StatementBatch<ShardLocation>();
 	for (const select of selects) {
 		batch.ask(
-			place,
+			shard,
 			batchedSelect(select, (some) => {
 				found.push(...some);
 			}),
@@ -64,12 +64,12 @@ export function* readLocked<Result>(
 	let found: readonly Result[] = [];
 	const batch = new StatementBatch<ShardLocation>();
 	batch.ask(
-		tables.place,
+		tables.shard,
 		batchedSelect(lockQueue(tables), () => {}),
 	);
-	batch.writeAll(tables.place, writes);
+	batch.writeAll(tables.shard, writes);
 	batch.ask(
-		tables.place,
+		tables.shard,
 		batchedSelect(select, (some) => {
 			found = some;
 		}),

@@ -20,7 +20,7 @@ import {
 	renewClaims,
 } from "../statements/claims.ts";
 import type { QueueTables } from "../statements/dialect.ts";
-import { findJobs, removeJob, writeStep } from "../statements/jobs.ts";
+import { findJobs, removeJob, writeTransition } from "../statements/jobs.ts";
 import { deleteKeys } from "../statements/keys.ts";
 import { lockQueue } from "../statements/queues.ts";
 import { byBucket, byClaim } from "../statements/rows.ts";
@@ -69,17 +69,17 @@ export async function expireClaims(
 			tables,
 			expiredClaims(tables, range, now, expired),
 		);
-		const steps = rows.map((row) => ({
+		const transitions = rows.map((row) => ({
 			row,
-			step: afterExpiry(row, delayMs(row.attempts), now),
+			next: afterExpiry(row, delayMs(row.attempts), now),
 		}));
-		const again = steps.filter(
-			({ step }) => step.state === STATE.pending,
+		const again = transitions.filter(
+			({ next }) => next.state === STATE.pending,
 		).length;
 		const value = { again, failed: rows.length - again };
 		return {
 			value,
-			last: rows.length === 0 ? null : writeSteps(tables, steps),
+			last: rows.length === 0 ? null : writeTransitions(tables, transitions),
 		};
 	});
 }
@@ -105,11 +105,14 @@ export async function changeJobs(
 				],
 			};
 		}
-		const steps = rows.flatMap((row) => {
-			const step = afterChange(row, to, now);
-			return step === null ? [] : [{ row, step }];
+		const transitions = rows.flatMap((row) => {
+			const next = afterChange(row, to, now);
+			return next === null ? [] : [{ row, next }];
 		});
-		return { value: steps.length, last: writeSteps(tables, steps) };
+		return {
+			value: transitions.length,
+			last: writeTransitions(tables, transitions),
+		};
 	});
 }
 
@@ -135,12 +138,17 @@ function* lockJobs(
 	return [...rows, ...others.map(({ head }) => head)];
 }
 
-function writeSteps(
+function writeTransitions(
 	tables: QueueTables,
-	steps: readonly { readonly row: JobRow; readonly step: JobTransition }[],
+	transitions: readonly {
+		readonly row: JobRow;
+		readonly next: JobTransition;
+	}[],
 ): readonly Write[] {
 	return [
-		...takeKeysBack(tables, steps),
-		...steps.map(({ row, step }) => writeStep(tables, row, step, {})),
+		...takeKeysBack(tables, transitions),
+		...transitions.map(({ row, next }) =>
+			writeTransition(tables, row, next, {}),
+		),
 	];
 }

@@ -8,7 +8,7 @@ const WEIGHT = 0.05;
 const MAX_CLAIM_BYTES = 1024 * 1024;
 
 /** What a worker knows of one of its queues. */
-export class QueueState<Context> {
+export class WorkerQueue<Context> {
 	readonly kind: AnyJob<Context>;
 	readonly #settings: LiveSettings;
 	#meanBytes = 256;
