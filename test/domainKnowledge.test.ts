@@ -42,7 +42,10 @@ function domainNames(): ReadonlySet<string> {
 			type.table,
 			...type.stored.flatMap(({ field, key }) => [field, key]),
 			...type.references.flatMap(({ field, key }) => [field, key]),
-			...type.lookups.flatMap(({ name, field, key }) => [name, field, key]),
+			...type.lookups.flatMap(({ name, parts }) => [
+				name,
+				...parts.flatMap(({ field, key }) => [field, key]),
+			]),
 		]),
 		...[...model.mappings.values()].flatMap(({ name, table, field }) => [
 			name.replace(/\.inverse$/, ""),

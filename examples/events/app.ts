@@ -26,19 +26,12 @@ const slug: Validator<string> = (given) => {
 		: { problems: [{ path: "", message: "must be letters, digits and -" }] };
 };
 
-/** What the stored fields may hold. Keys of two parts are made by mutations alone. */
+/** What the stored fields may hold. */
 const fields: FieldsOf<Schema> = {
 	Person: { handle: { validate: text(30) } },
 	Group: { slug: { validate: slug }, name: { validate: text(100) } },
-	Membership: {
-		role: { validate: oneOf("OWNER", "HOST", "MEMBER") },
-		groupAndPerson: { validate: text(50), operatorOnly: true },
-	},
-	Venue: {
-		city: { validate: text(100) },
-		name: { validate: text(100) },
-		cityAndName: { validate: text(250), operatorOnly: true },
-	},
+	Membership: { role: { validate: oneOf("OWNER", "HOST", "MEMBER") } },
+	Venue: { city: { validate: text(100) }, name: { validate: text(100) } },
 	Event: {
 		title: { validate: text(100) },
 		startsAt: { validate: dateTime },
@@ -47,7 +40,6 @@ const fields: FieldsOf<Schema> = {
 	},
 	Attendance: {
 		state: { validate: oneOf("GOING", "MAYBE", "DECLINED", "ATTENDED") },
-		eventAndPerson: { validate: text(50), operatorOnly: true },
 	},
 	Talk: { title: { validate: text(100) } },
 	Question: { text: { validate: text(1_000) } },
@@ -62,6 +54,8 @@ export default defineApp({
 		"Query.person": byIdOrKey("person", "handle"),
 		"Query.group": byIdOrKey("group", "slug"),
 		"Query.event": byId("event"),
+		"Query.venue": byIdOrKey("venue", "cityAndName"),
+		"Query.ticket": byIdOrKey("ticket", "eventAndSeat"),
 		...venueResolvers,
 		...attendanceResolvers,
 		...groupResolvers,

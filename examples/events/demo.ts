@@ -1,5 +1,4 @@
 import type { AppDemo } from "corkboard";
-import { keyOfPlace } from "./keys.ts";
 
 const EVENTS =
 	'query Events { person(by: {handle: "ada"}) { events(first: 5) { totalCount nodes { id title startsAt venue { name } talks { nodes { title } } viewerAttendance { state } } } } }';
@@ -20,11 +19,7 @@ export const demo: AppDemo = {
 		{
 			type: "Venue",
 			key: "hall",
-			fields: {
-				city: "Graz",
-				name: "Hall",
-				cityAndName: keyOfPlace("Graz", "Hall"),
-			},
+			fields: { city: "Graz", name: "Hall" },
 		},
 		{
 			type: "Event",

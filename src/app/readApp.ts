@@ -1,6 +1,12 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import {
+	getNamedType,
+	getNullableType,
+	isInputObjectType,
+	isObjectType,
+} from "graphql";
 import { CorkboardError } from "../errors.ts";
 import { FeedModel } from "../feed/feedModel.ts";
 import type { Domain } from "../graph/domain.ts";
@@ -43,6 +49,7 @@ export function readApp(app: App): AppModel {
 	});
 	checkIdentity(model, app.identity);
 	checkUses(model, app.resolvers);
+	checkKeyInputs({ model, schema }, app.resolvers);
 	const domain = createDomain(model, app);
 	const { rights = {} } = app.policies;
 	checkMutations(mutations, domain, rights, app.resolvers);
@@ -189,6 +196,36 @@ function checkUses(model: Model, resolvers: App["resolvers"]): void {
 	}
 }
 
+/** Throws BAD_MODEL for a field that finds an object by a natural key of several parts, and does not take each of them. */
+function checkKeyInputs(
+	{ model, schema }: Pick<ModelAndSchema, "model" | "schema">,
+	resolvers: App["resolvers"],
+): void {
+	const query = schema.getQueryType()?.getFields() ?? {};
+	for (const [path, { uses }] of resolvers) {
+		const { name, type, parts } = model.lookups.get(uses?.lookup ?? "") ?? {};
+		if (name === undefined || !parts || parts.length === 1) continue;
+		const field = query[path.slice("Query.".length)];
+		const by = getNamedType(field?.args.find((arg) => arg.name === "by")?.type);
+		const taken = isInputObjectType(by) ? by.getFields()[name] : undefined;
+		const input = getNamedType(taken?.type);
+		const fields = isInputObjectType(input) ? input.getFields() : {};
+		const stored = schema.getType(type ?? "");
+		const declared = isObjectType(stored) ? stored.getFields() : {};
+		const wanted = parts.map((part) => {
+			const typed = declared[part.field]?.type;
+			const value = part.isReference ? "ID" : getNullableType(typed);
+			return `${part.field}: ${value ?? "String"}!`;
+		});
+		const got = Object.values(fields).map((one) => `${one.name}: ${one.type}`);
+		if (got.toSorted().join() === wanted.toSorted().join()) continue;
+		throw new CorkboardError(
+			"BAD_MODEL",
+			`The resolver of ${path} finds by the parts of the lookup ${name}: ${name} in its argument by must be an input with ${wanted.join(", ")}, got ${got.length > 0 ? got.join(", ") : (taken?.type ?? "none")}.`,
+		);
+	}
+}
+
 /** The owner reference of a type of which each object has an owner: an import refuses it without, and whoever sees the object sees the owner. Else null. */
 function everyOwnerOf(domain: Domain, type: string): Reference | null {
 	const { visibility, placement } = domain;
@@ -207,7 +244,11 @@ function checkIdentity(
 	{ type, nameLookup, accountLookup, closedField }: Identity,
 ): void {
 	const object = model.objects.get(type);
-	const names = new Set(object?.lookups.map(({ name }) => name));
+	const names = new Set(
+		object?.lookups
+			.filter(({ parts }) => parts.length === 1)
+			.map(({ name }) => name),
+	);
 	const missing =
 		object === undefined
 			? `the type ${type}`

@@ -263,7 +263,11 @@ function contentOf(
 ): JsonObject {
 	if (current === null) return { ...data, version };
 	const { tokens: _, fence: __, ...content } = data;
-	const held = ["tokens", "fence", ...type.lookups.map(({ key }) => key)];
+	const held = [
+		"tokens",
+		"fence",
+		...type.lookups.flatMap(({ parts }) => parts.map(({ key }) => key)),
+	];
 	return {
 		...content,
 		...Object.fromEntries(

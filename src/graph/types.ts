@@ -1,6 +1,6 @@
 import type { CorkboardError } from "../errors.ts";
 import type { Id } from "../id/ids.ts";
-import type { Lookup, Mapping, Model } from "../model/types.ts";
+import type { GivenKey, Lookup, Mapping, Model } from "../model/types.ts";
 import type { CallOptions } from "../trace.ts";
 import type { JsonObject } from "../util/json.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
@@ -97,10 +97,10 @@ export interface Graph {
 		call?: CallOptions,
 	): MaybePromise<readonly (Node | CorkboardError)[]>;
 
-	/** The ids of the objects that hold these natural keys, hidden ones too. Keys are given as clients send them and are normalized here. */
+	/** The ids of the objects that hold these natural keys, hidden ones too. Keys are given as clients send them and are normalized here; those of several parts by field. */
 	lookUp(
 		lookup: Lookup,
-		keys: readonly string[],
+		keys: readonly GivenKey[],
 		call?: CallOptions,
 	): MaybePromise<readonly (Id | null | CorkboardError)[]>;
 }

@@ -25,7 +25,8 @@ const STORAGE_DIRECTIVES: Readonly<Record<string, string>> = {
 	mapping:
 		"(name: String!, table: String!, inverse: String, order: NEWEST_FIRST|OLDEST_FIRST|POSITION|LOWEST_FIRST|HIGHEST_FIRST = NEWEST_FIRST, groupBy: String, orderBy: String, place: GRAPH|FEEDS = GRAPH, edges: String) on FIELD_DEFINITION",
 	reference: "(key: String!) on FIELD_DEFINITION",
-	lookup: "(name: String!, fold: CASE|NONE = NONE) on FIELD_DEFINITION",
+	lookup:
+		"(name: String!, of: [String!], fold: CASE|NONE = NONE) repeatable on FIELD_DEFINITION|OBJECT",
 	stored: "(key: String, default: StoredValue) on FIELD_DEFINITION",
 	prefixes: "(of: [String!]!) on FIELD_DEFINITION",
 	edge: "(mapping: String!, from: String!, to: String!) on FIELD_DEFINITION",
@@ -45,6 +46,8 @@ export interface DeclaredType {
 	readonly role: "object" | "query" | "mutation" | "plain";
 	readonly type: GraphQLObjectType;
 	readonly object: Directive<{ type: number; table: string }> | null;
+	/** Natural keys of several fields. */
+	readonly lookups: readonly Directive<DeclaredLookup>[];
 	readonly fields: ReadonlyMap<string, DeclaredField>;
 }
 
@@ -66,13 +69,19 @@ export interface DeclaredField {
 		orderBy?: string | null;
 		place: "GRAPH" | "FEEDS";
 	}> | null;
-	readonly lookup: Directive<{ name: string; fold: Lookup["fold"] }> | null;
+	readonly lookup: Directive<DeclaredLookup> | null;
 	readonly prefixes: Directive<{ of: readonly string[] }> | null;
 	readonly edge: Directive<{
 		mapping: string;
 		from: string;
 		to: string;
 	}> | null;
+}
+
+export interface DeclaredLookup {
+	name: string;
+	of?: readonly string[] | null;
+	fold: Lookup["fold"];
 }
 
 export interface Directive<Values> {
@@ -93,13 +102,14 @@ export function readDirectives(
 		if (!isObjectType(type)) continue;
 		const nodes = [type.astNode, ...type.extensionASTNodes];
 		const read = reader(schema, nodes, problems);
-		const object = read<{ type: number; table: string }>("object");
+		const [object = null] = read<{ type: number; table: string }>("object");
 		declared.set(type.name, {
 			name: type.name,
 			node: type.astNode,
 			type,
 			role: roleOf(schema, type, object),
 			object,
+			lookups: read<DeclaredLookup>("lookup"),
 			fields: new Map(
 				Object.values(type.getFields()).map((field) => [
 					field.name,
@@ -126,7 +136,8 @@ function readField(
 	field: GraphQLField<unknown, unknown>,
 	problems: Problems,
 ): DeclaredField {
-	const read = reader(schema, [field.astNode], problems);
+	const readAll = reader(schema, [field.astNode], problems);
+	const read = <Values>(name: string) => readAll<Values>(name)[0] ?? null;
 	return {
 		path: `${owner}.${field.name}`,
 		owner,
@@ -151,20 +162,22 @@ function reader(
 	)[],
 	problems: Problems,
 ) {
-	return <Values>(name: string): Directive<Values> | null => {
+	return <Values>(name: string): readonly Directive<Values>[] => {
 		const definition = schema.getDirective(name);
-		const node = nodes
+		if (!definition) return [];
+		return nodes
 			.flatMap((each) => each?.directives ?? [])
-			.find((each) => each.name.value === name);
-		if (!definition || node === undefined) return null;
-		// The definitions equal STORAGE_DIRECTIVES, so the values that graphql-js
-		// coerces by them are of these types.
-		const values = problems.hasProblem(node)
-			? null
-			: (tryOrAddProblem(problems, () =>
-					getDirectiveValues(definition, { directives: [node] }),
-				) as Values | null);
-		return { node, values };
+			.filter((each) => each.name.value === name)
+			.map((node) => ({
+				node,
+				// The definitions equal STORAGE_DIRECTIVES, so the values that graphql-js
+				// coerces by them are of these types.
+				values: problems.hasProblem(node)
+					? null
+					: (tryOrAddProblem(problems, () =>
+							getDirectiveValues(definition, { directives: [node] }),
+						) as Values | null),
+			}));
 	};
 }
 
@@ -226,7 +239,11 @@ function checkDefinitions(schema: GraphQLSchema, problems: Problems): boolean {
 	return right;
 }
 
-function signature({ args, locations }: GraphQLDirective): string {
+function signature({
+	args,
+	locations,
+	isRepeatable,
+}: GraphQLDirective): string {
 	const spelled = args.map(({ name, type, defaultValue }) => {
 		const named = getNamedType(type);
 		const values = isEnumType(named)
@@ -238,5 +255,6 @@ function signature({ args, locations }: GraphQLDirective): string {
 		const fallback = defaultValue === undefined ? "" : ` = ${defaultValue}`;
 		return `${name}: ${values}${fallback}`;
 	});
-	return `(${spelled.join(", ")}) on ${locations.join("|")}`;
+	const repeatable = isRepeatable ? " repeatable" : "";
+	return `(${spelled.join(", ")})${repeatable} on ${locations.join("|")}`;
 }

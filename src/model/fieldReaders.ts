@@ -8,7 +8,7 @@ import { CorkboardError } from "../errors.ts";
 import type { JsonValue } from "../util/json.ts";
 import { fullSchema } from "./publicSchema.ts";
 import { typeProblem } from "./typeChecks.ts";
-import type { Model } from "./types.ts";
+import { keyFields, type Model } from "./types.ts";
 import type { FieldPolicies, FieldPolicy } from "./validation.ts";
 
 /** The value to store, null for none; or what is wrong with the one given, as `must be String!, got 7`. */
@@ -57,7 +57,7 @@ export function checkFieldPolicies(
 	for (const [name, fields] of Object.entries(policies)) {
 		const type = model.objects.get(name);
 		const stored = new Set(
-			[...(type?.stored ?? []), ...(type?.lookups ?? [])].map(
+			[...(type?.stored ?? []), ...(type ? keyFields(type) : [])].map(
 				({ field }) => field,
 			),
 		);

@@ -1,17 +1,31 @@
 import {
 	type GraphQLOutputType,
 	getNamedType,
+	getNullableType,
 	isAbstractType,
+	isLeafType,
 	isNonNullType,
 	isObjectType,
 } from "graphql";
 import type { JsonValue } from "../util/json.ts";
+import { didYouMean } from "../util/nearest.ts";
 import type { PageTypes } from "./connections.ts";
-import type { DeclaredField, DeclaredType } from "./directives.ts";
+import type {
+	DeclaredField,
+	DeclaredLookup,
+	DeclaredType,
+	Directive,
+} from "./directives.ts";
 import type { Names } from "./names.ts";
 import type { Problems } from "./problems.ts";
 import { isTextScalar, typeProblem } from "./typeChecks.ts";
-import type { Lookup, ObjectType, Reference, StoredField } from "./types.ts";
+import type {
+	KeyPart,
+	Lookup,
+	ObjectType,
+	Reference,
+	StoredField,
+} from "./types.ts";
 
 interface ObjectReading {
 	readonly types: ReadonlyMap<string, DeclaredType>;
@@ -24,7 +38,7 @@ interface ObjectReading {
 
 /** Reads a type that has rows: its number, its table and its stored fields. */
 export function readObject(
-	{ name, object, fields }: DeclaredType,
+	{ name, object, lookups: composed, fields }: DeclaredType,
 	reading: ObjectReading,
 ): Omit<
 	ObjectType,
@@ -37,7 +51,7 @@ export function readObject(
 	}
 	const stored: StoredField[] = [];
 	const references: Reference[] = [];
-	const lookups: Lookup[] = [];
+	const ownKeys: Lookup[] = [];
 	for (const field of fields.values()) {
 		const key = storedKey(field);
 		const node = (field.stored ?? field.reference ?? field.lookup)?.node;
@@ -64,14 +78,22 @@ export function readObject(
 		if (field.lookup?.values) {
 			checkLookup(field, reading);
 			names.lookup(field.lookup.values.name, field.path, field.lookup.node);
-			lookups.push({
-				...field.lookup.values,
+			const { name: lookup, fold } = field.lookup.values;
+			const part = { field: field.name, key: key ?? field.name };
+			ownKeys.push({
+				name: lookup,
 				type: name,
-				field: field.name,
-				key: key ?? field.name,
+				parts: [{ ...part, default: null, isReference: false }],
+				fold,
 			});
 		}
 	}
+	const lookups = [
+		...ownKeys,
+		...composed.flatMap((one) =>
+			readComposed(name, one, { fields, stored, references }, reading),
+		),
+	];
 	return {
 		name,
 		number: object?.values?.type ?? 0,
@@ -169,10 +191,85 @@ function checkLookup(
 			lookup?.node,
 			`${path} has @lookup, so it must be @stored or have a resolver, got ${reference ? "@reference" : "@mapping"}`,
 		);
+	} else if (lookup?.values?.of) {
+		problems.add(
+			lookup.node,
+			`${path} has @lookup with of: write a key of several fields on the type`,
+		);
 	} else if (!/^String!?$/.test(String(field.type))) {
 		problems.add(
 			lookup?.node,
 			`${path} has @lookup, so it must be String or String!, got ${field.type}`,
 		);
 	}
+}
+
+/** A natural key of several fields: `@lookup` on a type. */
+function readComposed(
+	type: string,
+	{ node, values }: Directive<DeclaredLookup>,
+	{
+		fields,
+		stored,
+		references,
+	}: Pick<DeclaredType, "fields"> & Pick<ObjectType, "stored" | "references">,
+	{ names, unknown, problems }: ObjectReading,
+): readonly Lookup[] {
+	if (values === null) return [];
+	const { name, of, fold } = values;
+	const path = `the lookup ${name} of ${type}`;
+	names.lookup(name, type, node);
+	const named = of ?? [];
+	if (named.length < 2 || new Set(named).size < named.length) {
+		problems.add(
+			node,
+			`${path} must name at least two different fields with of, got ${named.join(", ") || "none"}: a key of one field is @lookup on that field`,
+		);
+		return [];
+	}
+	const parts = named.flatMap((field): readonly KeyPart[] => {
+		const declared = fields.get(field);
+		if (declared === undefined) {
+			problems.add(
+				node,
+				`${path} names ${field}, which ${type} does not have.${didYouMean(field, fields.keys())}`,
+			);
+			return [];
+		}
+		const reference = references.find((one) => one.field === field);
+		if (reference !== undefined) {
+			const { key } = reference;
+			return [{ field, key, default: null, isReference: true }];
+		}
+		const own = stored.find((one) => one.field === field);
+		const problem = partProblem(declared, own, unknown);
+		if (problem !== null) {
+			problems.add(node, `${path}: ${declared.path} ${problem}`);
+		}
+		if (own === undefined) return [];
+		const { key, required } = own;
+		// A row from before such a field has no value of its own.
+		const fallback = required ? null : own.default;
+		return [{ field, key, default: fallback, isReference: false }];
+	});
+	return parts.length < named.length ? [] : [{ name, type, parts, fold }];
+}
+
+/** Why a field that is no reference cannot be a part of a natural key; null if it can. */
+function partProblem(
+	{ field }: DeclaredField,
+	stored: StoredField | undefined,
+	unknown: ReadonlySet<string>,
+): string | null {
+	if (stored === undefined) {
+		return "must be @stored or @reference to be a part of a key";
+	}
+	const type = getNullableType(field.type);
+	if (unknown.has(getNamedType(type).name)) return null;
+	if (!isLeafType(type) || type.name === "Float") {
+		return `must be one text, whole number, Boolean or value of an enum to be a part of a key, got ${field.type}`;
+	}
+	return stored.nullable
+		? `must be non-null to be a part of a key, got ${field.type}: two objects without a value would not be kept apart`
+		: null;
 }

@@ -1,5 +1,6 @@
+import { createHash } from "node:crypto";
 import { type Id, packId } from "../id/ids.ts";
-import type { JsonValue } from "../util/json.ts";
+import type { JsonObject, JsonValue } from "../util/json.ts";
 
 /**
  * The model: the SDL read once, as frozen plain data. Storage, caches, plans and
@@ -59,12 +60,25 @@ export interface Reference {
 
 export interface Lookup {
 	readonly name: string;
-	/** The type that it finds, the field that holds the natural key, and its key in the stored JSON. */
+	/** The type that it finds. */
 	readonly type: string;
-	readonly field: string;
-	readonly key: string;
+	/** The fields that hold the natural key: one, or several whose values are the key together. */
+	readonly parts: readonly KeyPart[];
 	readonly fold: "CASE" | "NONE";
 }
+
+export interface KeyPart {
+	readonly field: string;
+	/** The key in the stored JSON. */
+	readonly key: string;
+	/** Of a key of several parts: what a row without a value has; null for nothing. */
+	readonly default: JsonValue;
+	/** Whether the value is the id of another object. */
+	readonly isReference: boolean;
+}
+
+/** A natural key as it is asked for: the value, or those of its parts by field. */
+export type GivenKey = string | Readonly<Record<string, JsonValue | undefined>>;
 
 export type MappingOrder =
 	| "NEWEST_FIRST"
@@ -160,9 +174,53 @@ export type FieldSource =
 	/** A part of an edge. `at` is when it was created, whatever the SDL calls that field. */
 	| { readonly kind: "edge"; readonly part: "node" | "cursor" | "at" };
 
-/** A natural key as lookup rows hold it: "Ada" and "ada" are one username. */
-export function normalizeKey(lookup: Lookup, value: string): string {
-	return lookup.fold === "CASE" ? value.toLowerCase() : value;
+/** A natural key as lookup rows hold it: "Ada" and "ada" are one username. Null if a part of it is missing. */
+export function normalizeKey(lookup: Lookup, given: GivenKey): string | null {
+	return composeKey(
+		lookup,
+		typeof given === "string"
+			? [given]
+			: lookup.parts.map(({ field }) => given[field]),
+	);
+}
+
+/** The natural key that an object with this content has; null if it lacks a part. */
+export function keyOfContent(lookup: Lookup, data: JsonObject): string | null {
+	return composeKey(
+		lookup,
+		lookup.parts.map((part) => data[part.key] ?? part.default),
+	);
+}
+
+/** Those of a type's fields whose value is a natural key by itself. */
+export function keyFields({
+	lookups,
+}: Pick<ObjectType, "lookups">): readonly KeyPart[] {
+	return lookups.flatMap(({ parts }) => (parts.length === 1 ? parts : []));
+}
+
+/** Longest text of a key of several parts, in bytes. A longer one is stored as its hash, so that no limit of an index is met. */
+const LONGEST_KEY = 700;
+
+/** Several parts are written as a JSON list: no value of one can make it another list. A hash begins with #, which no list does. */
+function composeKey(
+	{ parts, fold }: Lookup,
+	values: readonly (JsonValue | undefined)[],
+): string | null {
+	const folded = values.map((value) =>
+		typeof value === "string" && fold === "CASE" ? value.toLowerCase() : value,
+	);
+	if (folded.length !== parts.length) return null;
+	if (parts.length === 1) {
+		return typeof folded[0] === "string" ? folded[0] : null;
+	}
+	if (folded.some((value) => value === null || typeof value === "undefined")) {
+		return null;
+	}
+	const text = JSON.stringify(folded);
+	return Buffer.byteLength(text) <= LONGEST_KEY
+		? text
+		: `#${createHash("sha256").update(text).digest("base64url")}`;
 }
 
 /**

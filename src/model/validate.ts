@@ -30,8 +30,15 @@ export function checkNodes(
 	unknown: ReadonlySet<string>,
 	problems: Problems,
 ): void {
-	for (const { name, node, role, type, object, fields } of types.values()) {
+	for (const declared of types.values()) {
+		const { name, node, role, type, object, lookups, fields } = declared;
 		if (role !== "object") {
+			for (const lookup of lookups) {
+				problems.add(
+					lookup.node,
+					`@lookup must be on a type with @object, or on a field of one, got ${name}`,
+				);
+			}
 			if (object === null) continue;
 			problems.add(
 				object.node,

@@ -1,4 +1,4 @@
-import type { Model, ObjectType } from "../model/types.ts";
+import { keyFields, type Model, type ObjectType } from "../model/types.ts";
 import type { JsonObject } from "../util/json.ts";
 
 /** What an object stores, by the names of the SDL; what it lacks is left out. */
@@ -18,15 +18,10 @@ export function namedFields(
 }
 
 /** The key in the stored JSON of each field, by the field's name. */
-export function storedNames({
-	stored,
-	references,
-	lookups,
-}: ObjectType): ReadonlyMap<string, string> {
+export function storedNames(type: ObjectType): ReadonlyMap<string, string> {
 	return new Map(
-		[...stored, ...references, ...lookups].map(({ field, key }) => [
-			field,
-			key,
-		]),
+		[...type.stored, ...type.references, ...keyFields(type)].map(
+			({ field, key }) => [field, key],
+		),
 	);
 }

@@ -2,7 +2,9 @@ import { CorkboardError } from "../errors.ts";
 import type { RequestContext } from "../graphql/context.ts";
 import { id } from "../graphql/input/validators.ts";
 import type { Id } from "../id/ids.ts";
+import type { GivenKey, Lookup } from "../model/types.ts";
 import type { BatchResolver } from "../plan/batchResolver.ts";
+import type { JsonValue } from "../util/json.ts";
 import { andThen } from "../util/maybePromise.ts";
 import { rootField } from "./rootField.ts";
 import { lookupOf } from "./storedJson.ts";
@@ -53,7 +55,7 @@ export function byId(field: string): BatchResolver<RequestContext> {
 	});
 }
 
-/** By an id or a natural key. The key is named as its lookup. A key that no object can have is not looked up. */
+/** By an id or a natural key. The key is named as its lookup; one of several parts is an input of them. A key that no object can have is not looked up. */
 export function byIdOrKey(
 	field: string,
 	name: string,
@@ -62,14 +64,22 @@ export function byIdOrKey(
 	const found = rootField({
 		cost: () => 0,
 		dependsOnViewer: false,
-		resolve(args, { graph }, call) {
+		resolve(args, context, call) {
+			const { graph } = context;
 			// `@oneOf`: it has one field, which is not null.
 			const by = args.by as Readonly<Record<string, unknown>>;
 			if (by.id !== undefined) return readId(field, "by.id", by.id);
-			const key = by[name];
-			if (typeof key !== "string" || !isPossible(key)) return null;
+			const lookup = lookupOf(graph.model, name);
+			const given = by[name];
+			const key =
+				typeof given === "string"
+					? isPossible(given)
+						? given
+						: null
+					: readParts(`${field}: by.${name}`, lookup, given, context.fields);
+			if (key === null) return null;
 			return andThen(
-				graph.lookUp(lookupOf(graph.model, name), [key], call),
+				graph.lookUp(lookup, [key], call),
 				([holder]) => holder ?? null,
 			);
 		},
@@ -77,12 +87,35 @@ export function byIdOrKey(
 	return { ...found, uses: { lookup: name } };
 }
 
+/** The parts of a natural key, each as its field would be stored; null if no object can have one of them. */
+function readParts(
+	path: string,
+	{ type, parts }: Lookup,
+	given: unknown,
+	policies: RequestContext["fields"],
+): GivenKey | null {
+	const values: Record<string, JsonValue> = {};
+	for (const { field, isReference } of parts) {
+		const value = (given as Readonly<Record<string, JsonValue>>)[field] ?? null;
+		const read = isReference
+			? { value: readIdOf(`${path}.${field}`, value) }
+			: (policies[type]?.[field]?.validate(value) ?? { value });
+		if ("problems" in read || read.value === null) return null;
+		values[field] = read.value;
+	}
+	return values;
+}
+
 /** Null for an id that is well formed but cannot name an object. */
 function readId(field: string, argument: string, given: unknown): Id | null {
+	return readIdOf(`${field}: ${argument}`, given);
+}
+
+function readIdOf(path: string, given: unknown): Id | null {
 	const result = id(given);
 	if ("problems" in result) {
 		const messages = result.problems.map(({ message }) => message).join("; ");
-		throw badInput(`${field}: ${argument} ${messages}.`);
+		throw badInput(`${path} ${messages}.`);
 	}
 	return result.value === "reserved" ? null : result.value;
 }

@@ -2,7 +2,13 @@ import { isDeepStrictEqual } from "node:util";
 import type { Node } from "../graph/types.ts";
 import type { RequestContext } from "../graphql/context.ts";
 import { type Id, parseStoredId } from "../id/ids.ts";
-import type { Lookup, Mapping, Model } from "../model/types.ts";
+import {
+	keyFields,
+	type Lookup,
+	type Mapping,
+	type Model,
+	type ObjectType,
+} from "../model/types.ts";
 import type { JsonObject, JsonValue } from "../util/json.ts";
 
 /** Values by field of the SDL. Null and undefined both mean that the stored JSON lacks the key. */
@@ -64,10 +70,15 @@ export function storedValue(
 	return node.data[keyOf(model, node.type, field)];
 }
 
+const NO_FIELDS: Pick<ObjectType, "stored" | "lookups"> = {
+	stored: [],
+	lookups: [],
+};
+
 /** What an object stores, by field, without its references, which say where it belongs, and its natural keys, which nothing else may have. */
 export function storedFields(model: Model, node: Node): Fields {
-	const { stored = [], lookups = [] } = model.objects.get(node.type) ?? {};
-	const keys = new Set(lookups.map(({ key }) => key));
+	const { stored, lookups } = model.objects.get(node.type) ?? NO_FIELDS;
+	const keys = new Set(keyFields({ lookups }).map(({ key }) => key));
 	return Object.fromEntries(
 		stored
 			.filter(({ key }) => !keys.has(key))
@@ -99,10 +110,10 @@ function keyOf(model: Model, type: string, field: string): string {
 		return source.key;
 	}
 	// A natural key that not everyone may read is stored but has a resolver: `email`.
-	const lookup = model.objects
-		.get(type)
-		?.lookups.find((one) => one.field === field);
-	return requireInModel(lookup, `stored field ${type}.${field}`).key;
+	const own = keyFields(model.objects.get(type) ?? NO_FIELDS).find(
+		(one) => one.field === field,
+	);
+	return requireInModel(own, `stored field ${type}.${field}`).key;
 }
 
 function requireInModel<T>(found: T | undefined, what: string): T {

@@ -85,7 +85,7 @@ describe("examples/events", () => {
 		assert.notEqual(await ask(venue("Barn"), "bo"), "CONFLICT");
 		assert.deepEqual(
 			await ask(
-				'{ venue(by: {place: {city: "graz", name: "barn"}}) { name } }',
+				'{ venue(by: {cityAndName: {city: "graz", name: "barn"}}) { name } }',
 			),
 			{ venue: { name: "Barn" } },
 		);

@@ -10,7 +10,9 @@ import type {
 } from "../../src/graph/types.ts";
 import { compareIds, type Id, packId } from "../../src/id/ids.ts";
 import {
+	type GivenKey,
 	globalListId,
+	keyOfContent,
 	type Lookup,
 	type Mapping,
 	type Model,
@@ -204,12 +206,13 @@ export class MemoryGraph implements Graph, Writes {
 		);
 	}
 
-	async lookUp(lookup: Lookup, keys: readonly string[]) {
-		this.calls.push(`lookup ${lookup.name} ${keys.join()}`);
-		return keys.map((key) =>
-			this.down.has(key)
+	async lookUp(lookup: Lookup, given: readonly GivenKey[]) {
+		this.calls.push(`lookup ${lookup.name} ${given.join()}`);
+		return given.map((key) =>
+			typeof key === "string" && this.down.has(key)
 				? unavailable()
-				: (this.#lookups.get(lookupKey(lookup, key)) ?? null),
+				: (this.#lookups.get(lookupKey(lookup, normalizeKey(lookup, key))) ??
+					null),
 		);
 	}
 
@@ -236,10 +239,10 @@ export class MemoryGraph implements Graph, Writes {
 	#linked(to: NonNullable<NewObject["links"]>[number]["to"]): Id {
 		if (typeof to === "string") return to;
 		const lookup = this.#type(to.type).lookups.find(
-			({ key }) => typeof to.data[key] === "string",
+			(one) => keyOfContent(one, to.data) !== null,
 		);
 		if (lookup === undefined) throw new Error(`${to.type} has no natural key`);
-		const key = lookupKey(lookup, to.data[lookup.key] as string);
+		const key = lookupKey(lookup, keyOfContent(lookup, to.data));
 		const id = this.#lookups.get(key) ?? this.add(to.type, to.data);
 		for (const mapping of this.model.mappings.values()) {
 			if (mapping.from !== null || mapping.to !== to.type) continue;
@@ -319,8 +322,8 @@ export class MemoryGraph implements Graph, Writes {
 
 	#claim(type: string, id: Id, data: JsonObject): void {
 		const claimed = this.#type(type).lookups.flatMap((lookup) => {
-			const value = data[lookup.key];
-			return typeof value === "string" ? [lookupKey(lookup, value)] : [];
+			const key = keyOfContent(lookup, data);
+			return key === null ? [] : [lookupKey(lookup, key)];
 		});
 		for (const key of claimed) {
 			if ((this.#lookups.get(key) ?? id) !== id) {
@@ -345,8 +348,8 @@ export function absentId(type: number): Id {
 	return packId({ shard: 1, type, local: 999_999 });
 }
 
-function lookupKey(lookup: Lookup, value: string): string {
-	return `${lookup.name} ${normalizeKey(lookup, value)}`;
+function lookupKey(lookup: Lookup, key: string | null): string {
+	return `${lookup.name} ${key}`;
 }
 
 function unavailable(): CorkboardError {

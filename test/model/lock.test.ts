@@ -310,6 +310,30 @@ suite("the lock", () => {
 		]);
 	});
 
+	test("refuses other parts of a key of several, in another order or more", () => {
+		const withKey = (of: string): Change => [
+			'@object(type: 1, table: "pins") {',
+			`@object(type: 1, table: "pins") @lookup(name: "place", of: [${of}]) {`,
+		];
+		const shipped = withKey('"owner", "width"');
+		const { next } = compareLock(EMPTY_LOCK, readSmall([shipped]).model);
+		assert.deepEqual(next.lookups.place, {
+			type: "Pin",
+			key: "user_id width",
+			fold: "NONE",
+		});
+		assert.deepEqual(afterChange([shipped]).additions, ["the lookup place"]);
+		assert.deepEqual(afterChange([shipped], RESOLVED, next).breaks, []);
+		for (const [of, got] of [
+			['"width", "owner"', "width user_id"],
+			['"owner", "width", "createdAt"', "user_id width created_at"],
+		] as const) {
+			assert.deepEqual(afterChange([withKey(of)], RESOLVED, next).breaks, [
+				`the key of the lookup place must stay user_id width, got ${got}`,
+			]);
+		}
+	});
+
 	test("refuses a renamed key, because stored rows have the old one", () => {
 		assert.deepEqual(afterChange([["created_at", "made_at"]]), {
 			additions: ["the key made_at of Pin"],

@@ -127,7 +127,7 @@ suite("problems of the SDL", () => {
 				`${DIRECTIVES}directive @auth on FIELD_DEFINITION`,
 			),
 			[
-				"directives.graphql:109: the directive @auth is none of @object, @mapping, @reference, @lookup, @stored, @prefixes, @edge, @mutations: remove it, nothing reads it",
+				"directives.graphql:118: the directive @auth is none of @object, @mapping, @reference, @lookup, @stored, @prefixes, @edge, @mutations: remove it, nothing reads it",
 			],
 		);
 	});

@@ -141,6 +141,94 @@ suite("sources of fields", () => {
 			],
 		);
 	});
+
+	test("a key of several fields names those that are stored, are not null, and are one value each", () => {
+		const onPin = (directive: string) =>
+			problemsOf([
+				[
+					'@object(type: 1, table: "pins") {',
+					`@object(type: 1, table: "pins") ${directive} {`,
+				],
+			]);
+		assert.deepEqual(onPin('@lookup(name: "x", of: ["owner", "width"])'), []);
+		const at = "small.graphql:24: the lookup x of Pin";
+		for (const [of, problem] of [
+			[
+				'"width"',
+				" must name at least two different fields with of, got width: a key of one field is @lookup on that field",
+			],
+			[
+				'"width", "width"',
+				" must name at least two different fields with of, got width, width: a key of one field is @lookup on that field",
+			],
+			[
+				'"width", "ownr"',
+				" names ownr, which Pin does not have. Did you mean owner?",
+			],
+			[
+				'"owner", "mood"',
+				": Pin.mood must be non-null to be a part of a key, got Mood: two objects without a value would not be kept apart",
+			],
+			[
+				'"owner", "image"',
+				": Pin.image must be one text, whole number, Boolean or value of an enum to be a part of a key, got Image",
+			],
+			[
+				'"owner", "likedBy"',
+				": Pin.likedBy must be @stored or @reference to be a part of a key",
+			],
+			[
+				'"owner", "id"',
+				": Pin.id must be @stored or @reference to be a part of a key",
+			],
+		] as const) {
+			assert.deepEqual(onPin(`@lookup(name: "x", of: [${of}])`), [
+				`${at}${problem}`,
+			]);
+		}
+		assert.deepEqual(onPin('@lookup(name: "x")'), [
+			`${at} must name at least two different fields with of, got none: a key of one field is @lookup on that field`,
+		]);
+		assert.deepEqual(
+			onPin(
+				'@lookup(name: "x", of: ["owner", "width"]) @lookup(name: "x", of: ["width", "owner"])',
+			),
+			["small.graphql:24: the lookup x of Pin is already that of Pin"],
+		);
+	});
+
+	test("a key of several fields is not of a private one, nor of another type, and is declared on the type", () => {
+		assert.deepEqual(
+			problemsOf([
+				[
+					'@object(type: 3, table: "users") {',
+					'@object(type: 3, table: "users") @lookup(name: "x", of: ["username", "email"]) {',
+				],
+			]),
+			[
+				"small.graphql:16: the lookup x of User: User.email must be @stored or @reference to be a part of a key",
+			],
+		);
+		assert.deepEqual(
+			problemsOf([
+				["type Image {", 'type Image @lookup(name: "x", of: ["url", "alt"]) {'],
+			]),
+			[
+				"small.graphql:34: @lookup must be on a type with @object, or on a field of one, got Image",
+			],
+		);
+		assert.deepEqual(
+			problemsOf([
+				[
+					'@lookup(name: "email")',
+					'@lookup(name: "email", of: ["username", "email"])',
+				],
+			]),
+			[
+				"small.graphql:19: User.email has @lookup with of: write a key of several fields on the type",
+			],
+		);
+	});
 });
 
 suite("fields that lead to objects", () => {

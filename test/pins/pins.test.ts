@@ -213,8 +213,9 @@ describe("repin", () => {
 					{
 						name: "code",
 						type: "Pin",
-						field: "code",
-						key: "code",
+						parts: [
+							{ field: "code", key: "code", default: null, isReference: false },
+						],
 						fold: "NONE",
 					},
 				],

@@ -10,7 +10,6 @@ import {
 	required,
 	resolver,
 } from "corkboard";
-import { keyOfIds } from "../keys.ts";
 import {
 	lookupOf,
 	newStoredJson,
@@ -45,9 +44,10 @@ export const attendanceResolvers = {
 		dependsOnViewer: true,
 		resolve({ parents, context: { graph, viewer }, call }) {
 			if (viewer === null) return parents.map(() => null);
-			const keys = (parents as readonly Node[]).map((event) =>
-				keyOfIds(event.id, viewer),
-			);
+			const keys = (parents as readonly Node[]).map((event) => ({
+				event: event.id,
+				person: viewer,
+			}));
 			const lookup = lookupOf(graph.model, "eventAndPerson");
 			return andThen(graph.lookUp(lookup, keys, call), (found) => found);
 		},
@@ -60,15 +60,13 @@ async function answer(
 	event: Id,
 	state: State,
 ): Promise<Id> {
-	const key = keyOfIds(event, context.viewer);
-	const known = await find(context, key);
+	const known = await find(context, event);
 	if (known !== null) return change(context, known, state);
 	try {
 		return await context.writes.create({
 			type: "Attendance",
 			data: newStoredJson(context, "Attendance", {
 				state,
-				eventAndPerson: key,
 				event,
 				person: context.viewer,
 			}),
@@ -76,18 +74,19 @@ async function answer(
 	} catch (error) {
 		const isTaken =
 			error instanceof CorkboardError && error.code === "CONFLICT";
-		const made = isTaken ? await find(context, key) : null;
+		const made = isTaken ? await find(context, event) : null;
 		if (made === null) throw error;
 		return change(context, made, state);
 	}
 }
 
 async function find(
-	{ graph, call }: MutationContext,
-	key: string,
+	{ graph, viewer, call }: MutationContext,
+	event: Id,
 ): Promise<Id | null> {
 	const lookup = lookupOf(graph.model, "eventAndPerson");
-	const [found = null] = await graph.lookUp(lookup, [key], call);
+	const keys = [{ event, person: viewer }];
+	const [found = null] = await graph.lookUp(lookup, keys, call);
 	if (found instanceof CorkboardError) throw found;
 	return found;
 }

@@ -8,7 +8,6 @@ import {
 	oneOf,
 	required,
 } from "corkboard";
-import { keyOfIds } from "../keys.ts";
 import {
 	lookupOf,
 	newStoredJson,
@@ -43,8 +42,7 @@ export const groupResolvers = {
 					"Only owners of a group may give roles in it.",
 				);
 			}
-			const key = keyOfIds(group.id, person.id);
-			const known = await membershipAt(context, key);
+			const known = await membershipAt(context, group.id, person.id);
 			if (known !== null) {
 				await writes.modify(known, (data) =>
 					updatedStoredJson(graph.model, "Membership", data, { role }),
@@ -56,7 +54,6 @@ export const groupResolvers = {
 					type: "Membership",
 					data: newStoredJson(context, "Membership", {
 						role,
-						groupAndPerson: key,
 						group: group.id,
 						person: person.id,
 					}),
@@ -70,7 +67,7 @@ export const groupResolvers = {
 /** The viewer's role in a group; null without one. */
 async function roleOf(context: MutationContext, group: Id): Promise<unknown> {
 	const { graph, viewer, call } = context;
-	const known = await membershipAt(context, keyOfIds(group, viewer));
+	const known = await membershipAt(context, group, viewer);
 	if (known === null) return null;
 	const [node = null] = await graph.readObjects([known], call);
 	if (node instanceof CorkboardError) throw node;
@@ -79,10 +76,11 @@ async function roleOf(context: MutationContext, group: Id): Promise<unknown> {
 
 async function membershipAt(
 	{ graph, call }: MutationContext,
-	key: string,
+	group: Id,
+	person: Id,
 ): Promise<Id | null> {
 	const lookup = lookupOf(graph.model, "groupAndPerson");
-	const [found = null] = await graph.lookUp(lookup, [key], call);
+	const [found = null] = await graph.lookUp(lookup, [{ group, person }], call);
 	if (found instanceof CorkboardError) throw found;
 	return found;
 }

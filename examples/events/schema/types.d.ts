@@ -32,7 +32,6 @@ export interface Schema {
 		Membership: {
 			fields: {
 				role: "OWNER" | "HOST" | "MEMBER";
-				groupAndPerson: string;
 			};
 			references: {
 				person: "Person";
@@ -40,7 +39,6 @@ export interface Schema {
 			};
 			data: {
 				role?: "OWNER" | "HOST" | "MEMBER";
-				group_and_person?: string;
 				person_id?: Id;
 				group_id?: Id;
 			};
@@ -49,14 +47,12 @@ export interface Schema {
 			fields: {
 				city: string;
 				name: string;
-				cityAndName: string;
 			};
 			references: {
 			};
 			data: {
 				city?: string;
 				name?: string;
-				city_and_name?: string;
 			};
 		};
 		Event: {
@@ -84,7 +80,6 @@ export interface Schema {
 		Attendance: {
 			fields: {
 				state: "GOING" | "MAYBE" | "DECLINED" | "ATTENDED";
-				eventAndPerson: string;
 			};
 			references: {
 				person: "Person";
@@ -92,7 +87,6 @@ export interface Schema {
 			};
 			data: {
 				answer?: "GOING" | "MAYBE" | "DECLINED" | "ATTENDED";
-				event_and_person?: string;
 				person_id?: Id;
 				event_id?: Id;
 			};
@@ -162,11 +156,19 @@ export interface Schema {
 		};
 		VenueBy: {
 			id?: string | null | undefined;
-			place?: Schema["inputs"]["PlaceInput"] | null | undefined;
+			cityAndName?: Schema["inputs"]["CityAndNameInput"] | null | undefined;
 		};
-		PlaceInput: {
+		CityAndNameInput: {
 			city: string;
 			name: string;
+		};
+		TicketBy: {
+			id?: string | null | undefined;
+			eventAndSeat?: Schema["inputs"]["EventAndSeatInput"] | null | undefined;
+		};
+		EventAndSeatInput: {
+			event: string;
+			seat: string;
 		};
 		CreateEventInput: {
 			startsAt?: string | null | undefined;
@@ -361,6 +363,7 @@ export interface Schema {
 		cityAndName: "Venue";
 		eventAndPerson: "Attendance";
 		topic: "Topic";
+		eventAndSeat: "Ticket";
 	};
 	/** Fields that a resolver answers. */
 	resolvers: {
@@ -401,6 +404,7 @@ export interface Schema {
 		"Query.node": true;
 		"Query.nodes": true;
 		"Query.person": true;
+		"Query.ticket": true;
 		"Query.venue": true;
 		"Query.viewer": true;
 	};

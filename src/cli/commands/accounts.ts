@@ -458,7 +458,7 @@ function accountField(
 	{ accountLookup = "" }: Identity,
 	model: Model,
 ): string | undefined {
-	return model.lookups.get(accountLookup)?.field;
+	return model.lookups.get(accountLookup)?.parts[0]?.field;
 }
 
 /** Throws BAD_CONFIG if the app has no accounts of other issuers, or none that can be closed. */

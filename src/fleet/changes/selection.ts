@@ -1,6 +1,11 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Domain } from "../../graph/domain.ts";
-import type { Mapping, Model, ObjectType } from "../../model/types.ts";
+import {
+	keyFields,
+	type Mapping,
+	type Model,
+	type ObjectType,
+} from "../../model/types.ts";
 import type { JsonValue } from "../../util/json.ts";
 import { nearest } from "../../util/nearest.ts";
 
@@ -70,10 +75,11 @@ export function readSelection(
 	return { fields, mappings };
 }
 
-function namesOf({ stored, references, lookups, mappings }: ObjectType) {
+function namesOf(type: ObjectType) {
+	const { stored, references, mappings } = type;
 	return {
 		fields: new Map(
-			[...references, ...lookups, ...stored].map((one) => [
+			[...references, ...keyFields(type), ...stored].map((one) => [
 				one.field,
 				{ key: one.key, default: "default" in one ? one.default : null },
 			]),

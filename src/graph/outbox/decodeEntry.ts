@@ -1,7 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import { parseId } from "../../id/ids.ts";
 import { RESERVED_LOOKUPS } from "../../model/reservedNames.ts";
-import type { Model } from "../../model/types.ts";
+import { keyOfContent, type Model } from "../../model/types.ts";
 import { PRESENT, REMOVED } from "../../storage/rows.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 import type { OutboxEntry } from "./entry.ts";
@@ -85,7 +85,7 @@ const PARTS: Readonly<Record<keyof OutboxEntry, Check>> = {
 			);
 		}
 		const data = asRecord("links", link.data);
-		if (!type.lookups.some(({ key }) => typeof data[key] === "string")) {
+		if (type.lookups.every((lookup) => keyOfContent(lookup, data) === null)) {
 			throw unreadable(
 				`links to an object of the type ${type.name} without a natural key`,
 			);

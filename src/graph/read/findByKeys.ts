@@ -1,5 +1,10 @@
 import { CorkboardError } from "../../errors.ts";
-import { type Lookup, normalizeKey } from "../../model/types.ts";
+import {
+	type GivenKey,
+	keyOfContent,
+	type Lookup,
+	normalizeKey,
+} from "../../model/types.ts";
 import type { KeyResult } from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
@@ -16,15 +21,23 @@ export function findByKeys(
 	/** For a request, with its own objects, so that it sees one state of each. */
 	store: Pick<ReadStore, "readLookups" | "readObjects">,
 	lookup: Lookup,
-	keys: readonly string[],
+	keys: readonly GivenKey[],
 	call?: CallOptions,
 ): MaybePromise<readonly KeyResult<Node | null>[]> {
 	const normalized = keys.map((key) => normalizeKey(lookup, key));
-	const rows = store.readLookups(
-		normalized.map((key) => ({ name: lookup.name, key })),
-		call,
-	);
-	return andThen(rows, (rows) => {
+	const wanted = normalized.filter((key) => key !== null);
+	const rows =
+		wanted.length === 0
+			? []
+			: store.readLookups(
+					wanted.map((key) => ({ name: lookup.name, key })),
+					call,
+				);
+	return andThen(rows, (found) => {
+		let nextRow = 0;
+		const rows = normalized.map((key) =>
+			key === null ? NOBODY : (found[nextRow++] ?? NOBODY),
+		);
 		const ids = rows.flatMap((found) =>
 			found instanceof CorkboardError || found.row === null
 				? []
@@ -47,11 +60,9 @@ export function findByKeys(
 	});
 }
 
+/** No object has a key that lacks a part. */
+const NOBODY = { row: null };
+
 function holdsKey(lookup: Lookup, { type, data }: Node, key: string): boolean {
-	const value = data[lookup.key];
-	return (
-		type === lookup.type &&
-		typeof value === "string" &&
-		normalizeKey(lookup, value) === key
-	);
+	return type === lookup.type && keyOfContent(lookup, data) === key;
 }

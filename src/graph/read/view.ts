@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../errors.ts";
 import type { Id } from "../../id/ids.ts";
-import type { Lookup, Mapping, Model } from "../../model/types.ts";
+import type { GivenKey, Lookup, Mapping, Model } from "../../model/types.ts";
 import type { KeyResult } from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import {
@@ -239,7 +239,7 @@ export class View implements Graph {
 
 	lookUp(
 		lookup: Lookup,
-		keys: readonly string[],
+		keys: readonly GivenKey[],
 		call?: CallOptions,
 	): MaybePromise<readonly KeyResult<Id | null>[]> {
 		const found = findByKeys(

@@ -23,6 +23,7 @@ import {
 	invalidateUnchanged,
 	notFound,
 	readExisting,
+	type TargetPosition,
 	typeNamed,
 } from "./changeObject.ts";
 import type { WritePipeline } from "./pipeline.ts";
@@ -46,10 +47,11 @@ export async function changeWithKeys(
 	pipeline: WritePipeline,
 	id: Id,
 	change: Change,
+	options: { readonly position?: TargetPosition } = {},
 ): Promise<void> {
 	for (let tries = 1; ; tries++) {
 		try {
-			return await tryChange(pipeline, id, change);
+			return await tryChange(pipeline, id, change, options);
 		} catch (error) {
 			if (tries === MOST_TRIES || !isUnchanged(error)) throw error;
 		}
@@ -63,6 +65,7 @@ async function tryChange(
 	pipeline: WritePipeline,
 	id: Id,
 	change: Change,
+	options: { readonly position?: TargetPosition },
 ): Promise<void> {
 	const { store } = pipeline;
 	const read = await readExisting(pipeline, id);
@@ -83,6 +86,7 @@ async function tryChange(
 				fence: fenceOf(read),
 			}),
 			{
+				...options,
 				read,
 				alsoDeliver: () => (started === null ? [] : [ended(started, unheld)]),
 				entry: (data, next) => {

@@ -22,7 +22,12 @@ import {
 } from "../outbox/parts/naturalKeys.ts";
 import type { Store } from "../store/store.ts";
 import type { NewObject, Node, Writes } from "../types.ts";
-import { changeObject, invalidateUnchanged, notFound } from "./changeObject.ts";
+import {
+	changeObject,
+	invalidateUnchanged,
+	notFound,
+	typeNamed,
+} from "./changeObject.ts";
 import { changeWithKeys, keyTaken } from "./changeWithKeys.ts";
 import { WritePipeline } from "./pipeline.ts";
 import { linksOf, setEdges } from "./setEdges.ts";
@@ -223,7 +228,9 @@ async function moveObject(
 		if (edge instanceof CorkboardError) throw edge;
 		if (edge?.state !== PRESENT) throw notFound();
 	}
-	await changeObject(
+	// The list may be that of a part of a natural key.
+	const isKey = typeNamed(pipeline.store, object).lookups.length > 0;
+	await (isKey ? changeWithKeys : changeObject)(
 		pipeline,
 		object,
 		(data) => {

@@ -2,9 +2,9 @@ import { randomInt } from "node:crypto";
 import { CorkboardError } from "../../errors.ts";
 import { type Id, unpackId } from "../../id/ids.ts";
 import {
+	keyOfContent,
 	type Lookup,
 	type Model,
-	normalizeKey,
 	type Reference,
 } from "../../model/types.ts";
 import { modShard } from "../../storage/modShard.ts";
@@ -43,7 +43,8 @@ export function createPlacement(
 			references.set(type, found);
 		} else {
 			const found = object?.lookups.find(
-				({ field }) => field === rule.modShardOf,
+				({ parts: [{ field } = { field: "" }, ...others] }) =>
+					field === rule.modShardOf && others.length === 0,
 			);
 			if (found === undefined) {
 				throw badPolicy(`${type}.${rule.modShardOf}`, "@lookup");
@@ -60,8 +61,7 @@ export function createPlacement(
 			if (typeof neighbor === "string") return unpackId(neighbor as Id).shard;
 			const lookup = lookups.get(type);
 			if (lookup !== undefined) {
-				const key = normalizeKey(lookup, String(data[lookup.key]));
-				return modShard(key, shards.modShards);
+				return modShard(keyOfContent(lookup, data) ?? "", shards.modShards);
 			}
 			return drawShard(shards);
 		},

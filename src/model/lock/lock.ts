@@ -1,6 +1,12 @@
 import { CorkboardError } from "../../errors.ts";
 import { reasonOf } from "../../util/reasonOf.ts";
-import type { Lookup, Mapping, Model, ObjectType } from "../types.ts";
+import {
+	keyFields,
+	type Lookup,
+	type Mapping,
+	type Model,
+	type ObjectType,
+} from "../types.ts";
 
 /**
  * Every name and number that was ever shipped (schema/model.lock.json). Stored
@@ -22,7 +28,12 @@ export interface Lock {
 			readonly orderBy?: string;
 		}
 	>;
-	readonly lookups: ByName<Pick<Lookup, "type" | "key" | "fold">>;
+	readonly lookups: ByName<
+		Pick<Lookup, "type" | "fold"> & {
+			/** The key in the stored JSON, or those of the parts, with spaces between them. */
+			readonly key: string;
+		}
+	>;
 }
 
 type ByName<Entry> = Readonly<
@@ -121,7 +132,7 @@ function lockOf({ objects, mappings, lookups }: Model): Lock {
 					table: object.table,
 					keys: Object.fromEntries([
 						// A lookup without @stored has a resolver; its key is stored as text.
-						...object.lookups.map(({ key }) => [key, "String"]),
+						...keyFields(object).map(({ key }) => [key, "String"]),
 						...object.stored.flatMap(({ typesByPath }) => [...typesByPath]),
 						...object.references.map(({ key, target }) => [
 							key,
@@ -148,9 +159,9 @@ function lockOf({ objects, mappings, lookups }: Model): Lock {
 			),
 		),
 		lookups: Object.fromEntries(
-			[...lookups].map(([name, { type, key, fold }]) => [
+			[...lookups].map(([name, { type, parts, fold }]) => [
 				name,
-				{ type, key, fold },
+				{ type, key: parts.map(({ key }) => key).join(" "), fold },
 			]),
 		),
 	};

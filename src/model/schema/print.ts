@@ -1,4 +1,10 @@
-import type { FieldSource, Mapping, Model, ObjectType } from "../types.ts";
+import {
+	type FieldSource,
+	keyFields,
+	type Mapping,
+	type Model,
+	type ObjectType,
+} from "../types.ts";
 
 /**
  * The model as `schema print` shows it: the source of each field, what reads it,
@@ -110,9 +116,12 @@ function columnsOf(
 	source: FieldSource,
 ): Row {
 	const own = object?.table ?? NOTHING;
-	const lookup = object?.lookups.find((each) => each.field === field);
-	const lookupWrites =
-		lookup === undefined ? [] : [`lookup ${lookup.name} on its mod shard`];
+	const lookups = (object?.lookups ?? []).filter(({ parts }) =>
+		parts.some((part) => part.field === field),
+	);
+	const lookupWrites = lookups.map(
+		({ name }) => `lookup ${name} on its mod shard`,
+	);
 	switch (source.kind) {
 		case "id":
 			return ["its id", own, NOTHING, "its own", NOTHING];
@@ -130,7 +139,7 @@ function columnsOf(
 				model.objects.get(source.target)?.table ?? NOTHING,
 				"objects",
 				`of the ${source.target}`,
-				["row", ...derivedWrites(object, field)].join("; "),
+				["row", ...derivedWrites(object, field), ...lookupWrites].join("; "),
 			];
 		case "mapping": {
 			const mapping = model.mappings.get(source.mapping);
@@ -138,16 +147,19 @@ function columnsOf(
 				? [NOTHING, NOTHING, NOTHING, NOTHING, NOTHING]
 				: mappingColumns(model, mapping);
 		}
-		case "resolver":
-			return lookup === undefined
-				? ["resolver", NOTHING, "resolver", NOTHING, NOTHING]
-				: [
-						`resolver, stored ${lookup.key}`,
+		case "resolver": {
+			const kept =
+				object && keyFields(object).find((one) => one.field === field);
+			return kept
+				? [
+						`resolver, stored ${kept.key}`,
 						own,
 						"resolver",
 						"its own",
 						["row", ...lookupWrites].join("; "),
-					];
+					]
+				: ["resolver", NOTHING, "resolver", NOTHING, NOTHING];
+		}
 		default:
 			return [source.kind, NOTHING, NOTHING, NOTHING, NOTHING];
 	}
@@ -236,10 +248,10 @@ function printLookups(model: Model): string {
 }
 
 function lookupRows(model: Model): readonly Row[] {
-	return [...model.lookups.values()].map(({ name, type, field, key, fold }) => [
+	return [...model.lookups.values()].map(({ name, type, parts, fold }) => [
 		name,
-		`${type}.${field}`,
-		key,
+		`${type}.${parts.map(({ field }) => field).join(" + ")}`,
+		parts.map(({ key }) => key).join(" "),
 		fold === "CASE" ? "without regard to case" : "as it is",
 	]);
 }

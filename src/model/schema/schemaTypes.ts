@@ -9,7 +9,7 @@ import {
 	isObjectType,
 } from "graphql";
 import { fullSchema } from "../publicSchema.ts";
-import type { Model, ObjectType } from "../types.ts";
+import { keyFields, type Model, type ObjectType } from "../types.ts";
 
 const HEAD = [
 	"// Made by corkboard schema types from the SDL beside it. Do not edit.",
@@ -102,10 +102,8 @@ function record(name: string, members: readonly string[]): string {
 	return `${name}: {\n${members.map((member) => `\t${member}\n`).join("")}};`;
 }
 
-function objectOf(
-	{ name, stored, references, lookups }: ObjectType,
-	full: GraphQLSchema,
-): string {
+function objectOf(object: ObjectType, full: GraphQLSchema): string {
+	const { name, stored, references } = object;
 	const type = full.getType(name);
 	const declared = isObjectType(type) ? type.getFields() : {};
 	const fields = [
@@ -117,7 +115,7 @@ function objectOf(
 			return { field, key, text, nullable };
 		}),
 		// A natural key that not everybody may read is stored, and has a resolver.
-		...lookups
+		...keyFields(object)
 			.filter(({ field }) => !stored.some((one) => one.field === field))
 			.map(({ field, key }) => ({
 				field,

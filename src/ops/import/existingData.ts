@@ -4,10 +4,10 @@ import {
 } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
-import { normalizeKey } from "../../model/types.ts";
+import { keyOfContent, type ObjectType } from "../../model/types.ts";
 import type { LookupKey } from "../../storage/rows.ts";
 import { DECISIVE } from "../../trace.ts";
-import type { JsonObject } from "../../util/json.ts";
+import type { JsonObject, JsonValue } from "../../util/json.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import type { Line, ObjectLine } from "./lineReader.ts";
 
@@ -23,7 +23,7 @@ export interface ExistingData {
 	readonly contents: ReadonlyMap<Id, JsonObject | null>;
 }
 
-/** Makes two storage calls, whatever the number of lines: one for all keys, one for the objects. */
+/** Makes two storage calls, whatever the number of lines: one for all keys, one for the objects. A third if references are parts of natural keys: those need ids. */
 export async function readExistingData(
 	store: Store,
 	lines: readonly Line[],
@@ -39,8 +39,9 @@ export async function readExistingData(
 		} else if (line.kind === "object") {
 			imported.add(line.key);
 			for (const { key } of line.references) imported.add(key);
-			for (const key of naturalKeys(line))
+			for (const key of naturalKeys(line, NO_IDS)) {
 				natural.set(naturalKeyText(key), key);
+			}
 			for (const key of neededContents(line)) needed.add(key);
 		}
 	}
@@ -59,6 +60,20 @@ export async function readExistingData(
 		tokens.set(key, row.token);
 	}
 	const holders = rows.slice(keys.length).filter((row) => row !== null);
+	const ofReferences = new Map<string, LookupKey>();
+	for (const line of lines) {
+		if (line.kind !== "object") continue;
+		for (const key of naturalKeys(line, (one) => ids.get(one) ?? null)) {
+			const text = naturalKeyText(key);
+			if (!natural.has(text)) ofReferences.set(text, key);
+		}
+	}
+	if (ofReferences.size > 0) {
+		const found = await readDecisive(store.storage, "lookups", [
+			...ofReferences.values(),
+		]);
+		holders.push(...found.filter((row) => row !== null));
+	}
 	const contents = await readUncachedObjects(
 		store,
 		[
@@ -83,23 +98,40 @@ export async function readExistingData(
 	};
 }
 
-/** The natural keys of an object's line, normalized. */
-export function naturalKeys({ type, data }: ObjectLine): readonly LookupKey[] {
-	return type.lookups.flatMap((lookup) => {
-		const value = data[lookup.key];
-		return typeof value === "string"
-			? [{ name: lookup.name, key: normalizeKey(lookup, value) }]
-			: [];
+/** The natural keys of an object's line, normalized. `idOf` says what stands for the object of an import key; null: keys with it are left out. */
+export function naturalKeys(
+	{ type, data, references }: ObjectLine,
+	idOf: (key: string) => string | null,
+): readonly LookupKey[] {
+	if (type.lookups.length === 0) return [];
+	const content: Record<string, JsonValue> = { ...data };
+	for (const { reference, key } of references) {
+		content[reference.key] = idOf(key);
+	}
+	return keysOfContent(type, content);
+}
+
+/** No object of an import key is known. */
+const NO_IDS = () => null;
+
+function keysOfContent(
+	{ lookups }: ObjectType,
+	content: JsonObject,
+): readonly LookupKey[] {
+	return lookups.flatMap((lookup) => {
+		const key = keyOfContent(lookup, content);
+		return key === null ? [] : [{ name: lookup.name, key }];
 	});
 }
 
-/** The natural keys of a line that other objects have than its own. */
+/** The natural keys of this content that other objects have than its own. */
 export async function takenKeys(
 	store: Store,
-	line: ObjectLine,
+	type: ObjectType,
+	content: JsonObject,
 	own: Id,
 ): Promise<readonly LookupKey[]> {
-	const names = naturalKeys(line);
+	const names = keysOfContent(type, content);
 	const rows = await readDecisive(store.storage, "lookups", names);
 	return names.filter((_, at) => {
 		const row = rows[at] ?? null;

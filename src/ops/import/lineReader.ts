@@ -2,7 +2,12 @@ import type { Domain } from "../../graph/domain.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { DATE_TIME_EXAMPLE, isDateTime } from "../../model/dateTime.ts";
 import type { FieldReader, FieldReaders } from "../../model/fieldReaders.ts";
-import type { Mapping, ObjectType, Reference } from "../../model/types.ts";
+import {
+	keyFields,
+	type Mapping,
+	type ObjectType,
+	type Reference,
+} from "../../model/types.ts";
 import type { JsonValue } from "../../util/json.ts";
 import { didYouMean } from "../../util/nearest.ts";
 import type { RawLine } from "./readBatches.ts";
@@ -292,7 +297,7 @@ function fieldsOf(
 	const colocated = domain.placement.colocateWith(type.name);
 	const parent = domain.visibility.parentOf(type.name);
 	const keys = new Map(
-		[...type.lookups, ...type.stored].map(({ field, key }) => [field, key]),
+		[...keyFields(type), ...type.stored].map(({ field, key }) => [field, key]),
 	);
 	const required = new Map(
 		[

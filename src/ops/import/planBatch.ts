@@ -2,7 +2,7 @@ import type { Visibility } from "../../graph/domain.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { typeNameOf } from "../../graph/store/typeName.ts";
 import type { Id } from "../../id/ids.ts";
-import type { Mapping, Reference } from "../../model/types.ts";
+import type { Mapping, ObjectType, Reference } from "../../model/types.ts";
 import type { LookupKey } from "../../storage/rows.ts";
 import {
 	type ExistingData,
@@ -214,12 +214,15 @@ class BatchPlanner {
 		if (line.isDeleted) return this.#leave();
 		const references = this.#references(line);
 		if (!Array.isArray(references)) return references;
-		const names = naturalKeys(line);
-		const taken = names.filter((name) => {
-			const text = naturalKeyText(name);
-			return this.#known.taken.has(text) || this.#taken.has(text);
-		});
-		if (taken.length > 0) return { reason: nameTakenReason(line, taken) };
+		// Objects of this batch have no ids yet: among these, import keys stand for them.
+		const names = naturalKeys(line, (one) => `key ${one}`);
+		const taken = [
+			...names.filter((name) => this.#taken.has(naturalKeyText(name))),
+			...naturalKeys(line, (one) => this.#known.ids.get(one) ?? null).filter(
+				(name) => this.#known.taken.has(naturalKeyText(name)),
+			),
+		];
+		if (taken.length > 0) return { reason: nameTakenReason(type, taken) };
 		for (const name of names) this.#taken.add(naturalKeyText(name));
 		const levels = references.map(({ target }) =>
 			typeof target === "string" ? 0 : target.level + 1,
@@ -333,15 +336,14 @@ class BatchPlanner {
 
 /** Why a line is bad when other objects have some of its natural keys. None: they gave them up meanwhile. */
 export function nameTakenReason(
-	line: ObjectLine,
+	type: ObjectType,
 	taken: readonly LookupKey[],
 ): string {
-	const { type } = line;
-	const some = taken.length > 0 ? taken : naturalKeys(line);
+	const names = new Set(taken.map(({ name }) => name));
 	const fields = type.lookups
-		.filter((lookup) => some.some(({ name }) => name === lookup.name))
-		.map(({ field }) => field);
-	return taken.length > 1
+		.filter(({ name }) => names.size === 0 || names.has(name))
+		.map(({ parts }) => parts.map(({ field }) => field).join(" with "));
+	return names.size > 1
 		? `The ${type.name}'s ${fields.join(" and ")} are taken.`
 		: `The ${type.name}'s ${fields.join(" or ")} is taken.`;
 }

@@ -81,7 +81,10 @@ export async function writeChanges(
 			const { line, id } = change.known;
 			written[nth] =
 				again === NAME_TAKEN
-					? nameTakenReason(line, await takenKeys(run.store, line, id))
+					? nameTakenReason(
+							line.type,
+							await takenKeys(run.store, line.type, change.content ?? {}, id),
+						)
 					: again;
 		}
 		for (const [nth, one] of written.entries()) {

@@ -88,13 +88,14 @@ export async function writeLevel(
 		waiting.map(({ object }) => object.id as Id),
 	);
 	const rejected = new Set<Id>();
-	for (const { object } of waiting) {
+	for (const { object, content } of waiting) {
 		const id = object.id as Id;
 		if (activations.get(id)?.status === "active") continue;
 		rejected.add(id);
 		object.id = null;
-		const taken = await takenKeys(store, object.line, id);
-		bad.push(badLine(object, nameTakenReason(object.line, taken)));
+		const { type } = object.line;
+		const taken = await takenKeys(store, type, content, id);
+		bad.push(badLine(object, nameTakenReason(type, taken)));
 	}
 	return {
 		bad,

@@ -1,7 +1,7 @@
 import { isActive } from "../../graph/read/visibilityPolicy.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
-import type { ObjectType } from "../../model/types.ts";
+import { keyFields, type ObjectType } from "../../model/types.ts";
 import { PRESENT } from "../../storage/rows.ts";
 import { parseJsonObject } from "../../storage/storedObject.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
@@ -115,7 +115,7 @@ function objectLine(
 	const named = { type: type.name, key: before?.key ?? `new:${id}` };
 	if (!isThere) return { ...named, deleted: true };
 	const fields: Record<string, JsonValue> = {};
-	for (const { field, key } of [...type.lookups, ...type.stored]) {
+	for (const { field, key } of [...keyFields(type), ...type.stored]) {
 		fields[field] = data[key] ?? null;
 	}
 	for (const { field, key } of type.references) {

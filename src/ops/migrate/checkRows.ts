@@ -67,10 +67,10 @@ export async function* checkRows(
 						referrers.push({ key, missing });
 					}
 				} else {
-					const names = naturalKeys(line);
+					const names = naturalKeys(line, (one) => `key ${one}`);
 					const before = names.filter((one) => taken.has(naturalKeyText(one)));
 					if (before.length > 0) {
-						bad.push({ key, reason: nameTakenReason(line, before) });
+						bad.push({ key, reason: nameTakenReason(line.type, before) });
 					}
 					for (const name of names) taken.add(naturalKeyText(name));
 					const { parent, owner } = model.domain.visibility.keysOf(plan.name);

@@ -5,7 +5,7 @@ import {
 } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
-import type { ObjectType } from "../../model/types.ts";
+import { keyFields, type ObjectType } from "../../model/types.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 import type { LineReader, ObjectLine } from "../import/lineReader.ts";
 import { readToken } from "../import/revision.ts";
@@ -147,11 +147,10 @@ function fieldsOf(
 	];
 }
 
-function fieldNames({ stored, lookups, references }: ObjectType) {
+function fieldNames(type: ObjectType) {
 	return new Map(
-		[...stored, ...lookups, ...references].map(({ key, field }) => [
-			key,
-			field,
-		]),
+		[...type.stored, ...keyFields(type), ...type.references].map(
+			({ key, field }) => [key, field],
+		),
 	);
 }

@@ -1,5 +1,10 @@
 import type { FieldReaders } from "../../model/fieldReaders.ts";
-import type { Mapping, Model, ObjectType } from "../../model/types.ts";
+import {
+	keyFields,
+	type Mapping,
+	type Model,
+	type ObjectType,
+} from "../../model/types.ts";
 import { didYouMean } from "../../util/nearest.ts";
 import {
 	type Conversion,
@@ -74,8 +79,8 @@ function fieldProblems(
 	migration: Migration,
 	readers: FieldReaders,
 ): readonly string[] {
-	const { name, stored, lookups, references } = type;
-	const known = [...stored, ...lookups, ...references].map(
+	const { name, stored, references } = type;
+	const known = [...stored, ...keyFields(type), ...references].map(
 		({ field }) => field,
 	);
 	const wrong = Object.entries(given).flatMap(([field, value]) => {

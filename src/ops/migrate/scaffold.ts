@@ -1,6 +1,11 @@
 import { CorkboardError } from "../../errors.ts";
 import type { FieldReaders } from "../../model/fieldReaders.ts";
-import type { Mapping, Model, ObjectType } from "../../model/types.ts";
+import {
+	keyFields,
+	type Mapping,
+	type Model,
+	type ObjectType,
+} from "../../model/types.ts";
 import { didYouMean, nearest } from "../../util/nearest.ts";
 import { mappingProblem } from "../import/lineReader.ts";
 import type { Column, Source } from "./sources/source.ts";
@@ -93,8 +98,8 @@ export function scaffold(
 	].join("\n");
 }
 
-function writable({ stored, lookups, references }: ObjectType) {
-	const all = [...lookups, ...stored, ...references];
+function writable(type: ObjectType) {
+	const all = [...keyFields(type), ...type.stored, ...type.references];
 	return [...new Set(all.map(({ field }) => field))];
 }
 

@@ -2,8 +2,8 @@ import { derivedLists } from "../../graph/store/derivedLists.ts";
 import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
 import {
+	keyOfContent,
 	type Mapping,
-	normalizeKey,
 	type ObjectType,
 } from "../../model/types.ts";
 import { PRESENT } from "../../storage/rows.ts";
@@ -83,9 +83,7 @@ function targetTopics(
 	{ data }: ActiveObject,
 ): readonly string[] {
 	return type.lookups.flatMap((lookup) => {
-		const value = data[lookup.key];
-		return typeof value === "string"
-			? [targetTopic(lookup.name, normalizeKey(lookup, value))]
-			: [];
+		const key = keyOfContent(lookup, data);
+		return key === null ? [] : [targetTopic(lookup.name, key)];
 	});
 }

@@ -3,7 +3,7 @@ import {
 	reservationsOf,
 } from "../../graph/outbox/parts/naturalKeys.ts";
 import type { Id } from "../../id/ids.ts";
-import { normalizeKey, type ObjectType } from "../../model/types.ts";
+import { keyOfContent, type ObjectType } from "../../model/types.ts";
 import type { Damage } from "./damage.ts";
 import { lookupTopic } from "./pendingEntries.ts";
 import { nameOfObject } from "./places.ts";
@@ -20,17 +20,13 @@ export async function checkNaturalKeys(
 	const { store } = reader;
 	const wanted = active.flatMap(({ id, data }) => {
 		const reservations = reservationsOf(store, id, data);
-		const unreserved = type.lookups
-			.filter(
-				({ name, key }) =>
-					typeof data[key] === "string" &&
-					!reservations.some((reservation) => reservation.name === name),
-			)
-			.map((lookup) => ({
-				name: lookup.name,
-				key: normalizeKey(lookup, data[lookup.key] as string),
-				token: null,
-			}));
+		const unreserved = type.lookups.flatMap((lookup) => {
+			const { name } = lookup;
+			const key = keyOfContent(lookup, data);
+			return key === null || reservations.some((one) => one.name === name)
+				? []
+				: [{ name, key, token: null }];
+		});
 		return [...reservations, ...unreserved].map(({ name, key, token }) => ({
 			id,
 			data,

@@ -2,7 +2,7 @@ import { activateObjects } from "../../graph/outbox/parts/activateObjects.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { Id } from "../../id/ids.ts";
 import type { StoredTypes } from "../../model/storedTypes.ts";
-import type { Model, ObjectType } from "../../model/types.ts";
+import { keyFields, type Model, type ObjectType } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { checkLists } from "./checkLists.ts";
 import { checkNaturalKeys } from "./checkNaturalKeys.ts";
@@ -145,8 +145,10 @@ function typeOfContent(
 	return other?.name ?? null;
 }
 
-function keysOf({ stored, references, lookups }: ObjectType) {
-	return [...stored, ...references, ...lookups].map(({ key }) => key);
+function keysOf(type: ObjectType) {
+	return [...type.stored, ...type.references, ...keyFields(type)].map(
+		({ key }) => key,
+	);
 }
 
 function fieldDamages(
@@ -157,9 +159,9 @@ function fieldDamages(
 ): readonly Damage[] {
 	if (types === undefined) return [];
 	const fields = new Map(
-		[...type.stored, ...type.lookups].map(({ key, field }) => [key, field]),
+		[...type.stored, ...keyFields(type)].map(({ key, field }) => [key, field]),
 	);
-	const naturalKeys = new Set(type.lookups.map(({ key }) => key));
+	const naturalKeys = new Set(keyFields(type).map(({ key }) => key));
 	return [...fields].flatMap(([key, field]): readonly Damage[] => {
 		const value = data[key];
 		// A row may be older than the field, whose default then answers for it.

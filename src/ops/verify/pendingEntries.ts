@@ -4,7 +4,7 @@ import { deliver } from "../../graph/outbox/deliver.ts";
 import type { Link, OutboxEntry } from "../../graph/outbox/entry.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
-import { type Model, normalizeKey } from "../../model/types.ts";
+import { keyOfContent, type Model } from "../../model/types.ts";
 import { edgeName, lookupName } from "../../storage/keys.ts";
 import { isStoredNumber } from "../../storage/order.ts";
 import type { PendingEntry } from "../../storage/rows.ts";
@@ -107,9 +107,8 @@ function* targetTopics(
 	{ type, data }: Pick<Link, "type" | "data">,
 ): Generator<string> {
 	for (const lookup of model.objects.get(type)?.lookups ?? []) {
-		const value = data[lookup.key];
-		if (typeof value !== "string") continue;
-		yield targetTopic(lookup.name, normalizeKey(lookup, value));
+		const key = keyOfContent(lookup, data);
+		if (key !== null) yield targetTopic(lookup.name, key);
 	}
 }
 

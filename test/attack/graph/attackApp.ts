@@ -139,7 +139,8 @@ function forAnyApp(fault: Fault): readonly Fault[] {
 /** The demo graph of an app, and users. */
 function linesOf(app: App): string {
 	const { type, nameLookup } = app.identity;
-	const field = readApp(app).model.lookups.get(nameLookup)?.field ?? "";
+	const { parts = [] } = readApp(app).model.lookups.get(nameLookup) ?? {};
+	const field = parts[0]?.field ?? "";
 	const users = Array.from({ length: USERS }, (_, n) => ({
 		type,
 		key: `attack:${n}`,

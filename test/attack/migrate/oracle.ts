@@ -1,7 +1,7 @@
 import pinsApp from "../../../pins/app.ts";
 import { openCorkboard } from "../../../src/app/openCorkboard.ts";
 import { readConfig } from "../../../src/config/config.ts";
-import type { ObjectType } from "../../../src/model/types.ts";
+import { keyFields, type ObjectType } from "../../../src/model/types.ts";
 import type { Environment } from "../../helpers/program.ts";
 import type { OldApplication, OldRow } from "./oldApplication.ts";
 
@@ -213,12 +213,13 @@ const ZONES: Readonly<Record<string, string>> = {
 };
 
 function fieldsHere(
-	{ name, stored, lookups, references }: ObjectType,
+	type: ObjectType,
 	content: Readonly<Record<string, unknown>>,
 	keys: ReadonlyMap<string, string>,
 ): Readonly<Record<string, string>> {
+	const { name, stored, references } = type;
 	const texts: Record<string, string> = {};
-	for (const { field, key } of [...stored, ...lookups, ...references]) {
+	for (const { field, key } of [...stored, ...keyFields(type), ...references]) {
 		if (FIELDS[name]?.includes(field) !== true) continue;
 		const text = String(content[key] ?? null);
 		const isReference = references.some((one) => one.field === field);

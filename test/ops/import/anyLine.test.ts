@@ -9,6 +9,7 @@ import {
 } from "../../../src/app/openCorkboard.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import type { Id } from "../../../src/id/ids.ts";
+import { keyFields } from "../../../src/model/types.ts";
 import { importLines } from "../../../src/ops/import/importLines.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
@@ -97,7 +98,7 @@ describe("an import, whatever its lines are", () => {
 	/** The fields that are stored of a type, and are plain. */
 	function storedFields(type: string): readonly string[] {
 		const found = corkboard.model.objects.get(type);
-		return [...(found?.stored ?? []), ...(found?.lookups ?? [])].map(
+		return [...(found?.stored ?? []), ...(found ? keyFields(found) : [])].map(
 			({ field }) => field,
 		);
 	}

@@ -6,6 +6,7 @@ import { type DemoLine, demoGraph } from "../../../pins/demo/graph.ts";
 import { DEMO_USERNAME } from "../../../pins/demo/people.ts";
 import { DEMO_QUERY } from "../../../pins/demo/query.ts";
 import { readApp } from "../../../src/app/readApp.ts";
+import { keyFields } from "../../../src/model/types.ts";
 
 type ObjectLine = Extract<DemoLine, { readonly key: string }>;
 type EdgeLine = Extract<DemoLine, { readonly edge: string }>;
@@ -61,7 +62,7 @@ describe("the demo graph", () => {
 			const known = new Set([
 				...(object?.stored ?? []).map(({ field }) => field),
 				...(object?.references ?? []).map(({ field }) => field),
-				...(object?.lookups ?? []).map(({ field }) => field),
+				...(object ? keyFields(object) : []).map(({ field }) => field),
 			]);
 			for (const field of Object.keys(fields)) {
 				assert.ok(known.has(field), `${type} has no field ${field}`);

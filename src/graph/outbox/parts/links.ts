@@ -1,6 +1,6 @@
 import { CorkboardError } from "../../../errors.ts";
 import type { Id } from "../../../id/ids.ts";
-import { type Lookup, type Model, normalizeKey } from "../../../model/types.ts";
+import { keyOfContent, type Model } from "../../../model/types.ts";
 import {
 	type KeyResult,
 	type LookupKey,
@@ -132,17 +132,12 @@ function naturalKeyOf(
 	model: Model,
 	{ type, data }: Pick<Link, "type" | "data">,
 ): LookupKey {
-	const lookup = model.objects
-		.get(type)
-		?.lookups.find(({ key }: Lookup) => typeof data[key] === "string");
-	if (lookup === undefined) {
-		throw new CorkboardError(
-			"BAD_DATA",
-			`The outbox entry links to an object of the type ${type} without a natural key.`,
-		);
+	for (const lookup of model.objects.get(type)?.lookups ?? []) {
+		const key = keyOfContent(lookup, data);
+		if (key !== null) return { name: lookup.name, key };
 	}
-	return {
-		name: lookup.name,
-		key: normalizeKey(lookup, data[lookup.key] as string),
-	};
+	throw new CorkboardError(
+		"BAD_DATA",
+		`The outbox entry links to an object of the type ${type} without a natural key.`,
+	);
 }

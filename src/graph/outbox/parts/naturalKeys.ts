@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Id } from "../../../id/ids.ts";
 import { RESERVED_LOOKUPS } from "../../../model/reservedNames.ts";
-import { normalizeKey } from "../../../model/types.ts";
+import { keyOfContent } from "../../../model/types.ts";
 import type { JsonObject } from "../../../util/json.ts";
 import type { Store } from "../../store/store.ts";
 import { typeNameOf } from "../../store/typeName.ts";
@@ -49,7 +49,7 @@ export function withTokens(
 ): JsonObject {
 	const tokens = Object.fromEntries(
 		(store.model.objects.get(type)?.lookups ?? [])
-			.filter((lookup) => typeof data[lookup.key] === "string")
+			.filter((lookup) => keyOfContent(lookup, data) !== null)
 			.map((lookup) => [lookup.name, newToken()]),
 	);
 	return Object.keys(tokens).length > 0 ? { ...data, tokens } : data;
@@ -65,10 +65,10 @@ export function reservationsOf(
 	const tokens = (data.tokens ?? {}) as Readonly<Record<string, string>>;
 	const reservations: Reservation[] = (type?.lookups ?? []).flatMap(
 		(lookup) => {
-			const value = data[lookup.key];
+			const key = keyOfContent(lookup, data);
 			const token = tokens[lookup.name];
-			return typeof value === "string" && token !== undefined
-				? [{ name: lookup.name, key: normalizeKey(lookup, value), id, token }]
+			return key !== null && token !== undefined
+				? [{ name: lookup.name, key, id, token }]
 				: [];
 		},
 	);

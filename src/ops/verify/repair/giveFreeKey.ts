@@ -3,7 +3,11 @@ import type { Store } from "../../../graph/store/store.ts";
 import { changeWithKeys } from "../../../graph/write/changeWithKeys.ts";
 import { WritePipeline } from "../../../graph/write/pipeline.ts";
 import type { Id } from "../../../id/ids.ts";
-import { type Lookup, normalizeKey } from "../../../model/types.ts";
+import {
+	type KeyPart,
+	keyOfContent,
+	type Lookup,
+} from "../../../model/types.ts";
 
 /** Numbers that are tried one after the other. */
 const NUMBERS = Array.from({ length: 98 }, (_, at) => at + 2);
@@ -19,24 +23,34 @@ export async function giveFreeKey(
 	{ lookup, key }: { readonly lookup: Lookup; readonly key: string },
 ): Promise<void> {
 	const pipeline = new WritePipeline(store);
-	const stored = store.model.objects
-		.get(lookup.type)
-		?.stored.find(({ field }) => field === lookup.field);
+	const { stored = [] } = store.model.objects.get(lookup.type) ?? {};
+	const fieldOf = (part: KeyPart) =>
+		stored.find(({ field }) => field === part.field);
+	// Of several parts the last one that is text gets the number.
+	const part =
+		lookup.parts.length === 1
+			? lookup.parts[0]
+			: lookup.parts.findLast(
+					(one) => fieldOf(one)?.typesByPath.get(one.key) === "String",
+				);
+	if (part === undefined) throw noKey(lookup);
 	const replace = (change: (value: string) => string | null) =>
 		changeWithKeys(pipeline, id, (data) => {
-			const { [lookup.key]: value, ...rest } = data;
+			const { [part.key]: value, ...rest } = data;
 			if (typeof value !== "string") return null;
-			if (normalizeKey(lookup, value) !== key) return null;
+			if (keyOfContent(lookup, data) !== key) return null;
 			const next = change(value);
-			return next === null ? rest : { ...data, [lookup.key]: next };
+			return next === null ? rest : { ...data, [part.key]: next };
 		});
-	if (stored?.nullable !== false) {
+	if (fieldOf(part)?.nullable !== false) {
 		await replace(() => null);
 		return;
 	}
 	for (const number of NUMBERS) {
 		try {
-			await replace((value) => numbered(store, lookup, value, number));
+			await replace((value) =>
+				numbered(store, lookup, part, { value, number }),
+			);
 			return;
 		} catch (error) {
 			const isTaken =
@@ -51,10 +65,10 @@ export async function giveFreeKey(
 function numbered(
 	{ domain }: Store,
 	lookup: Lookup,
-	value: string,
-	number: number,
+	{ field }: KeyPart,
+	{ value, number }: { readonly value: string; readonly number: number },
 ): string {
-	const policy = domain.fields[lookup.type]?.[lookup.field];
+	const policy = domain.fields[lookup.type]?.[field];
 	for (const separator of ["_", "-", ""]) {
 		for (let length = value.length; length > 0; length--) {
 			const candidate = `${value.slice(0, length)}${separator}${number}`;
@@ -65,6 +79,7 @@ function numbered(
 	throw noKey(lookup);
 }
 
-function noKey({ field }: Lookup): Error {
-	return new Error(`No free ${field} was found. Change it by hand.`);
+function noKey({ parts }: Lookup): Error {
+	const fields = parts.map(({ field }) => field).join(" and ");
+	return new Error(`No free ${fields} was found. Change it by hand.`);
 }

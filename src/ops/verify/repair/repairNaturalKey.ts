@@ -11,7 +11,7 @@ import {
 import type { Store } from "../../../graph/store/store.ts";
 import { WritePipeline } from "../../../graph/write/pipeline.ts";
 import type { Id } from "../../../id/ids.ts";
-import type { Lookup } from "../../../model/types.ts";
+import type { KeyPart, Lookup } from "../../../model/types.ts";
 import type { LookupRow } from "../../../storage/rows.ts";
 import type { JsonObject } from "../../../util/json.ts";
 import { typeName } from "../places.ts";
@@ -125,18 +125,24 @@ export async function restoreNaturalKey(
 	if (lookup === undefined) return;
 	await changeContent(store, id, (now) =>
 		lostKey(store, lookup, now, token)
-			? { ...now, [lookup.key]: key, version: versionOf(now) + 1 }
+			? {
+					...now,
+					[(lookup.parts[0] as KeyPart).key]: key,
+					version: versionOf(now) + 1,
+				}
 			: now,
 	);
 }
 
-/** Whether the object has the row's token, so that the key is its own, but no text as its key. One that may be null was removed. */
+/** Whether the object has the row's token, so that the key is its own, but no text as its key. One that may be null was removed. From a key of several parts they cannot be told. */
 export function lostKey(
 	{ model }: Pick<Store, "model">,
-	{ name, type, key }: Lookup,
+	{ name, type, parts }: Lookup,
 	data: JsonObject,
 	token: string,
 ): boolean {
+	const [{ key } = { key: "" }, ...others] = parts;
+	if (others.length > 0) return false;
 	const tokens = (data.tokens ?? {}) as JsonObject;
 	const value = data[key] ?? null;
 	if (tokens[name] !== token || typeof value === "string") return false;
