@@ -1,12 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import {
-	getNamedType,
-	getNullableType,
-	isInputObjectType,
-	isObjectType,
-} from "graphql";
 import { CorkboardError } from "../errors.ts";
 import { FeedModel } from "../feed/feedModel.ts";
 import type { Domain } from "../graph/domain.ts";
@@ -18,7 +12,7 @@ import { compareLock, EMPTY_LOCK, parseLock } from "../model/lock/lock.ts";
 import { loadModel, type ModelAndSchema } from "../model/read.ts";
 import { referencesNullOnlyOnError } from "../model/semanticNonNull.ts";
 import type { Model, Reference } from "../model/types.ts";
-import { checkInputs } from "../plan/checkInputs.ts";
+import { checkInputs, checkKeyInputs } from "../plan/checkInputs.ts";
 import {
 	declaredMutations,
 	type Rights,
@@ -49,7 +43,7 @@ export function readApp(app: App): AppModel {
 	});
 	checkIdentity(model, app.identity);
 	checkUses(model, app.resolvers);
-	checkKeyInputs({ model, schema }, app.resolvers);
+	checkKeyInputs(schema, model, app.resolvers);
 	const domain = createDomain(model, app);
 	const { rights = {} } = app.policies;
 	checkMutations(mutations, domain, rights, app.resolvers);
@@ -193,36 +187,6 @@ function checkUses(model: Model, resolvers: App["resolvers"]): void {
 				`The resolver of ${path} names the ${kind} ${name}, which the schema does not have.${didYouMean(name, known.keys())}`,
 			);
 		}
-	}
-}
-
-/** Throws BAD_MODEL for a field that finds an object by a natural key of several parts, and does not take each of them. */
-function checkKeyInputs(
-	{ model, schema }: Pick<ModelAndSchema, "model" | "schema">,
-	resolvers: App["resolvers"],
-): void {
-	const query = schema.getQueryType()?.getFields() ?? {};
-	for (const [path, { uses }] of resolvers) {
-		const { name, type, parts } = model.lookups.get(uses?.lookup ?? "") ?? {};
-		if (name === undefined || !parts || parts.length === 1) continue;
-		const field = query[path.slice("Query.".length)];
-		const by = getNamedType(field?.args.find((arg) => arg.name === "by")?.type);
-		const taken = isInputObjectType(by) ? by.getFields()[name] : undefined;
-		const input = getNamedType(taken?.type);
-		const fields = isInputObjectType(input) ? input.getFields() : {};
-		const stored = schema.getType(type ?? "");
-		const declared = isObjectType(stored) ? stored.getFields() : {};
-		const wanted = parts.map((part) => {
-			const typed = declared[part.field]?.type;
-			const value = part.isReference ? "ID" : getNullableType(typed);
-			return `${part.field}: ${value ?? "String"}!`;
-		});
-		const got = Object.values(fields).map((one) => `${one.name}: ${one.type}`);
-		if (got.toSorted().join() === wanted.toSorted().join()) continue;
-		throw new CorkboardError(
-			"BAD_MODEL",
-			`The resolver of ${path} finds by the parts of the lookup ${name}: ${name} in its argument by must be an input with ${wanted.join(", ")}, got ${got.length > 0 ? got.join(", ") : (taken?.type ?? "none")}.`,
-		);
 	}
 }
 

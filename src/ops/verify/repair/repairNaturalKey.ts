@@ -134,7 +134,7 @@ export async function restoreNaturalKey(
 	);
 }
 
-/** Whether the object has the row's token, so that the key is its own, but no text as its key. One that may be null was removed. From a key of several parts they cannot be told. */
+/** Whether the object has the row's token, so that the key is its own, but no text as its key. One that may be null was removed. A key of several parts does not give them back. */
 export function lostKey(
 	{ model }: Pick<Store, "model">,
 	{ name, type, parts }: Lookup,
