@@ -1,11 +1,13 @@
 import { basename, join } from "node:path";
 import { after, before } from "node:test";
+import events from "../../examples/events/app.ts";
 import type { App } from "../../src/app/defineApp.ts";
 import { APPS } from "../helpers/apps.ts";
 import { openTestOnMysql } from "../helpers/openTestOnMysql.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { type OwnServices, startServices } from "../services/startServices.ts";
 import { appSuite } from "../suites/apps.ts";
+import { composedKeysSuite } from "../suites/composedKeys.ts";
 import { orderedListSuite } from "../suites/orderedLists.ts";
 
 const fleets = temporaryFolder();
@@ -32,3 +34,7 @@ for (const folder of APPS.filter((path) => basename(path) !== "pins")) {
 }
 
 orderedListSuite("MySQL", open);
+composedKeysSuite("MySQL", () => {
+	const folder = APPS.find((path) => basename(path) === "events") ?? "";
+	return open(events, [...(events.demo?.graph() ?? [])], folder);
+});

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import events from "../../examples/events/app.ts";
 import { type App, defineApp } from "../../src/app/defineApp.ts";
 import { readApp } from "../../src/app/readApp.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
@@ -12,7 +13,7 @@ import { openTest } from "../../src/testing/openTest.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { composedKeysSuite } from "../suites/composedKeys.ts";
 
-composedKeysSuite("SQLite", openTest);
+composedKeysSuite("SQLite", () => openTest(events));
 
 const SDL = `
 type Query { viewer: Keeper box(by: BoxBy!): Box }

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import events from "../../examples/events/app.ts";
-import type { App } from "../../src/app/defineApp.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
 import { createFieldReaders } from "../../src/model/fieldReaders.ts";
@@ -11,17 +9,17 @@ import { verify } from "../../src/ops/verify/verify.ts";
 import type { TestGraph } from "../../src/testing/openTest.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 
-/** Natural keys of several fields, as the app of events has them. */
+/** Natural keys of several fields, on the app of events. */
 export function composedKeysSuite(
 	database: string,
-	open: (app: App) => Promise<TestGraph>,
+	open: () => Promise<TestGraph>,
 ): void {
 	describe(`a natural key of two parts on ${database}`, () => {
 		let graph: TestGraph;
 		let fair = "";
 		let party = "";
 		before(async () => {
-			graph = await open(events);
+			graph = await open();
 			type Events = {
 				person: { events: { nodes: { id: string; title: string }[] } };
 			};
