@@ -17,7 +17,15 @@ const SECRET =
 const ATTEMPTS = 20;
 const BUSY = /does not answer|UNAVAILABLE|not checked|TIMEOUT/;
 
-/** What the newer version changes in the SDL of examples/recipes: a field, a rename, a list, a field that splits in two. */
+/** What both versions have, besides examples/recipes. */
+const NUMBERED: readonly (readonly [string, string])[] = [
+	[
+		'\t"Whether only its owner sees it, and the recipes in it."',
+		'\t"How much its owner likes it."\n\trank: Int @stored\n\t"Whether only its owner sees it, and the recipes in it."',
+	],
+];
+
+/** What the newer version changes in that SDL: a field, a rename, a list, a field that splits in two, a list by a field. */
 const CHANGES: readonly (readonly [string, string])[] = [
 	[
 		'type Cookbook implements Node @object(type: 3, table: "cookbooks") @mutations {\n\t"The cookbook\'s id."\n\tid: ID!\n\t"What it is called."\n\tname: String! @stored(default: "")',
@@ -28,6 +36,10 @@ const CHANGES: readonly (readonly [string, string])[] = [
 		'\t"The cookbooks that the cook keeps at hand, the latest first."\n\tkeptBooks: [Cookbook]\n\t\t@mapping(name: "keepBook", table: "cook_keeps_books")\n\t\t@mutations(add: "keepBook", remove: "dropBook")\n\t"The shopping lists that the cook keeps at hand',
 	],
 	[
+		'\t"The recipes that the cook likes best, the latest first."',
+		'\t"The cookbooks of the cook, the best first."\n\tbestBooks: [Cookbook]\n\t\t@mapping(name: "rankBook", table: "cook_ranks_books", inverse: "owner", order: HIGHEST_FIRST, orderBy: "rank")\n\t"The recipes that the cook likes best, the latest first."',
+	],
+	[
 		'\t"Whether everything on it is bought."',
 		'\t"The shop, which was the first part of the name."\n\tshop: String @stored\n\t"The day, which was the second part of the name."\n\tday: String @stored\n\t"Whether everything on it is bought."',
 	],
@@ -36,6 +48,16 @@ const CHANGES: readonly (readonly [string, string])[] = [
 		'type Query {\n\t"All cookbooks, the latest first."\n\tcookbooks: [Cookbook] @mapping(name: "listCookbook", table: "root_has_cookbooks")\n',
 	],
 ];
+
+function replaced(
+	text: string,
+	changes: readonly (readonly [string, string])[],
+): string {
+	return changes.reduce((made, [from, to]) => {
+		assert.ok(made.includes(from), from);
+		return made.replace(from, to);
+	}, text);
+}
 
 /** The name of a shopping list has both until no process writes it alone. */
 const SPLIT = `
@@ -77,9 +99,23 @@ describe("an app that grows while an older version of it serves the same data", 
 		CORKBOARD_REDIS: services.redis[0]?.url ?? "",
 		CORKBOARD_SECRET: SECRET,
 	});
+	/** A copy of examples/recipes, with a number of each cookbook. */
 	const copy = (name: string) => {
 		const path = join(folder.path, name);
 		cpSync(join(ROOT, "examples/recipes"), path, { recursive: true });
+		const sdl = join(path, "schema/recipes.graphql");
+		writeFileSync(sdl, replaced(readFileSync(sdl, "utf8"), NUMBERED));
+		const code = join(path, "app.ts");
+		writeFileSync(
+			code,
+			replaced(readFileSync(code, "utf8"), [
+				["import { boolean, ", "import { boolean, integer, "],
+				[
+					"\t\t\t\tsecret: { validate: boolean },",
+					"\t\t\t\tsecret: { validate: boolean },\n\t\t\t\trank: { validate: integer(0, 100) },",
+				],
+			]),
+		);
 		return path;
 	};
 	/** What a command prints; it must succeed, though not at once on a busy machine. */
@@ -106,14 +142,10 @@ describe("an app that grows while an older version of it serves the same data", 
 		);
 		writeFileSync(join(folder.path, "package.json"), '{"type": "module"}');
 		copy("older");
+		await run("older", "schema", "lock");
 		const path = copy("newer");
 		const sdl = join(path, "schema/recipes.graphql");
-		let text = readFileSync(sdl, "utf8");
-		for (const [from, to] of CHANGES) {
-			assert.ok(text.includes(from), from);
-			text = text.replace(from, to);
-		}
-		writeFileSync(sdl, text);
+		writeFileSync(sdl, replaced(readFileSync(sdl, "utf8"), CHANGES));
 		const code = join(path, "app.ts");
 		writeFileSync(
 			code,
@@ -262,6 +294,37 @@ describe("an app that grows while an older version of it serves the same data", 
 		assert.match(node.subject, /^last \d$/);
 		assert.match(node.title, /^Last \d$/);
 
+		// A list that is ordered by a field, of which the older version does not know.
+		const rank = (at: Served, value: number) =>
+			ask(
+				at,
+				`mutation { updateCookbook(input: {cookbookId: "${bread.id}", rank: ${value}}) { cookbook { id } } }`,
+			);
+		const best = async () => {
+			const { cook } = await ask<{
+				cook: {
+					bestBooks: { nodes: { title: string; rank: number | null }[] };
+				};
+			}>(
+				newer,
+				'{ cook(by: {handle: "ada"}) { bestBooks(first: 2) { nodes { title rank } } } }',
+			);
+			return cook.bestBooks.nodes.map(({ title, rank }) => [
+				title === "Second" ? title : "Bread",
+				rank,
+			]);
+		};
+		await ask(
+			newer,
+			'mutation { createCookbook(input: {title: "Second", rank: 3, idempotencyKey: "second"}) { cookbook { id } } }',
+		);
+		await rank(newer, 1);
+		const second = ["Second", 3];
+		assert.deepEqual(await best(), [second, ["Bread", 1]]);
+		await rank(older, 7);
+		// It stands where it stood, until verify moves it.
+		assert.deepEqual(await best(), [second, ["Bread", 7]]);
+
 		// A list that only the newer version has, of an object that the older one deletes.
 		const gone = await ask<{ createCookbook: { cookbook: { id: string } } }>(
 			older,
@@ -344,7 +407,8 @@ describe("an app that grows while an older version of it serves the same data", 
 		// Its objects are not on the new list of all, until verify puts them there.
 		await run("newer", "verify", "--repair");
 		assert.match(await run("newer", "verify"), /everything agrees/);
-		const written = [...byOlder, ...byNewer, node.title].toSorted();
+		assert.deepEqual(await best(), [["Bread", 7], second]);
+		const written = [...byOlder, ...byNewer, node.title, "Second"].toSorted();
 		const all: string[] = [];
 		for (let after: string | null = null; ; ) {
 			const { cookbooks }: Cookbooks = await ask(
