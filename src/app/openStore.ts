@@ -175,7 +175,7 @@ export async function openStore(
 		);
 		followStops(store, topology);
 	}
-	// Who reads for long, as verify does, reads shards where they are.
+	// A store that is read for long, as by verify, reads shards where they are.
 	const beside = options.beside ?? [];
 	follow(store, topology, caches === null ? beside : [...beside, caches]);
 	resources.use(outboxes);
@@ -242,7 +242,7 @@ async function openStorage(
 			await createReloadableStorage(
 				open,
 				topology,
-				// Who only reads creates nothing.
+				// A process that only reads creates nothing.
 				{ tablesMs: readOnly ? null : TABLES_MS },
 				() => source.oldestChanged(),
 			),

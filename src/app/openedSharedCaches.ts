@@ -175,7 +175,7 @@ export class OpenedSharedCaches implements TopologyFollower {
 		}
 	}
 
-	/** A process without a cache that others begin to use has to be started again: who waits for its version sees that. */
+	/** A process without a cache that others begin to use has to be started again. A command that waits for its version shows that. */
 	get oldestVersion(): number {
 		return this.#isStuck ? this.#version : Number.POSITIVE_INFINITY;
 	}

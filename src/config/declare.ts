@@ -14,7 +14,7 @@ export interface Fixed<T, Otherwise = T> extends Setting<T> {
 	readonly otherwise: Otherwise;
 }
 
-/** Its default follows from other settings, or it has none: who reads it says so. */
+/** Its default follows from other settings, or it has none: the code that reads it says so. */
 export interface Derived<T> extends Setting<T> {
 	readonly otherwise?: never;
 }

@@ -86,7 +86,7 @@ export interface DumpReport {
 	};
 	readonly rows: number;
 	readonly bytes: number;
-	/** How far a replica was behind at most while it was read, in seconds; null: none said. */
+	/** The most seconds that a replica was behind while it was read. Null if none said how far. */
 	readonly maxLagSeconds: number | null;
 	/** Rows by the name of a type, a mapping or a table. */
 	readonly tables: Readonly<Record<string, number>>;

@@ -51,7 +51,7 @@ function userJob(body: UserBody): WantedJob {
 	return {
 		queue: USER_QUEUE,
 		body: JSON.stringify(body),
-		// Who unfollows expects the items gone; related ones can wait.
+		// A user who unfollows expects the items gone; related ones can wait.
 		priority: body.do === "unfollow" ? 1 : body.do === "related" ? 3 : 2,
 		allowed: JOB_ATTEMPTS,
 	};

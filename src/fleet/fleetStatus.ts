@@ -213,7 +213,7 @@ async function membersOf(
 	const members = await withDeadline(readMembers(store), deadline).catch(
 		() => null,
 	);
-	// Who could not announce itself may serve.
+	// A process that could not announce itself may serve.
 	return members?.length === 0 && !store.hasMembers ? null : members;
 }
 

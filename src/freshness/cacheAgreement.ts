@@ -163,7 +163,7 @@ export class CacheAgreement implements Disposable {
 		return true;
 	}
 
-	/** After it was paused, the store has not answered for so long: who waits as long again delays each write, perhaps for hours. */
+	/** Whether the store has not answered for so long since this process was paused. A process that waited as long again for each write would delay all of them, perhaps for hours. */
 	#isUnproven(ms: number): boolean {
 		return (
 			this.#isStoreAway && this.isOverdue && this.#now() - this.#ranSince > ms

@@ -31,7 +31,7 @@ export interface TablesRecord {
 /** Beside the topology, with the model that the tables were made for. */
 export function recordInStore(store: TopologyStore): TablesRecord {
 	return {
-		// Beside a file that this process may only read, nobody stores anything.
+		// If the topology is a file, which this process may only read, there is no place for a record.
 		isKept: store.hasMembers,
 		read: () => readMade(store),
 		async add(tables, lost = []) {

@@ -271,7 +271,7 @@ function moveMutation(
 	{ name, mapping, type, reference, list }: Declared<"move">,
 	rights: Rights,
 ): BatchResolver<RequestContext> {
-	// Who may move within the list of another object may not within somebody's own.
+	// The right to move within the list of another object is none to move within a user's own list.
 	const right =
 		list === null
 			? ofOwner(type, reference)

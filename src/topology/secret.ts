@@ -16,7 +16,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** `${NAME}` in the user or password of a parsed URL, which encodes the braces. */
 const VARIABLE = /(\$%7B[A-Za-z_][A-Za-z0-9_]*%7D)/i;
 
-/** The user or password of a URL. Null where `${` is no variable. Throws URIError for an invalid percent-encoding. */
+/** The user or password of a URL. Null if a `${` in it begins no variable. Throws URIError for an invalid percent-encoding. */
 export function secretIn(encoded: string): Secret | null {
 	const parts = encoded
 		.split(VARIABLE)

@@ -11,7 +11,7 @@ export interface Deadline {
 export interface OperationDeadline {
 	/** Whether that is past. */
 	readonly isOver: boolean;
-	/** Aborted then. To watch for it costs microseconds: who does not wait does not ask for it. */
+	/** Aborted then. Ask for it only where you wait, because watching for it costs microseconds. */
 	readonly signal: AbortSignal;
 }
 

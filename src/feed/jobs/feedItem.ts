@@ -144,7 +144,7 @@ async function followersOf(
 	});
 }
 
-/** To all followers of all producers at once. Who follows several gets the item through the first of them. */
+/** To all followers of all producers at once. A user who follows several gets the item through the first of them. */
 async function pushToFew(
 	feed: FeedWork,
 	pushed: PushedItem,

@@ -80,7 +80,7 @@ export function openMysqlPools(options: MysqlPoolOptions): OpenedPools {
  * would both be given the gap that it leaves, and neither could insert. That is left
  * for two pushes of one picture right after it was removed, and for this: to look for
  * duplicates the server locks the entry after a deleted one as well, which may be the
- * next user's. Who has no row of visits gets items by calls for one user alone.
+ * next user's. A user without a row of visits gets items by calls for one user alone.
  */
 
 /** Long lists are literals, which the port has checked: the client's escaping costs more than the rest of them. */

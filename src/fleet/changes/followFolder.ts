@@ -111,7 +111,7 @@ export class FolderFollower {
 		} catch (thrown) {
 			if (!signal.aborted) throw thrown;
 		} finally {
-			// Who asks for levels later gets none of a file that is closed.
+			// A caller that asks for levels later gets none of a file that is closed.
 			this.#followed = [];
 			for (const file of this.#files.values()) file[Symbol.dispose]();
 		}

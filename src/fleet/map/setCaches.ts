@@ -64,7 +64,7 @@ export async function setCaches(options: SetCaches): Promise<CachesSet> {
 	await onStep(`version ${version} has what is to come beside what is`);
 	await allServe(options, version);
 	await onStep("all processes delete in both");
-	// Who was paused, and is no member any more, reads this before it uses anything cached.
+	// A process that was paused, and is no member any more, reads this before it uses anything cached.
 	await requireVersion(store, version);
 	await sleep(LIMIT_MS + MARGIN_MS);
 	const second = await publish(store, {

@@ -164,7 +164,7 @@ async function missedWrites(
 	return `${to} follows another server than ${from}, which has written nothing itself (${replica.sourceUuid}), and may not have passed on all`;
 }
 
-/** Who knows what such a replica lacks may be gone by now. */
+/** The processes that know what such a replica lacks may be gone by now. */
 function unknownLack(
 	{ from, to }: PromotionHosts,
 	missed: string | null,
@@ -385,7 +385,7 @@ function stepsOf(options: DeadOptions, promotion: Promotion): VariantSteps {
 	};
 }
 
-/** Who accepted a loss did not accept a greater one. */
+/** An operator who accepted a loss did not accept a greater one. */
 async function isAccepted(
 	{ acceptLoss }: DeadOptions,
 	{ operation, next }: Promotion,

@@ -52,7 +52,7 @@ export async function checkRemoveReplica(
 /**
  * Takes a replica out of the topology, waits until no process reads from it, and
  * then stops its replication, where it answers. Its data stays, and it refuses
- * writes. The order matters: who still reads from it must not read what has stopped.
+ * writes. The order matters: no process may read from a replica that has stopped.
  */
 export async function removeReplica(
 	options: ReplicaOptions,

@@ -154,7 +154,7 @@ export class ReaderPage extends ListPage {
 		return (this.#positions[at] as EpochPosition).sequence;
 	}
 
-	/** Who selects the cursor of one edge selects that of each. */
+	/** A client that selects the cursor of one edge selects that of each. */
 	cursor(at: number): string {
 		const { cursors } = this.#store;
 		this.#cursors ??= cursors.encodeAll(this.#list, this.#positions);

@@ -149,7 +149,11 @@ function markOf(keys: readonly string[], data: JsonObject): string {
 		.slice(0, 16);
 }
 
-/** What an import that died has written of an object. Of a line that deletes (`keys` null) the values are not known: the next version counts as its own. */
+/**
+ * The revision of an object that an import was about to write when it died: the
+ * import's own, if it has written what it announced. A deletion announces no values
+ * (`keys` is null), so the next version of the object counts as its own.
+ */
 function sinceKill(
 	said: Revision,
 	keys: readonly string[] | null,

@@ -23,9 +23,10 @@ export interface HeldKey {
 }
 
 /**
- * Keys that are held already stay with their job, and are locked. Who inserts
- * keys has the lock of the queue: two who waited for one deleted key would both get
- * the gap that it leaves, and neither could insert (a deadlock, also with READ COMMITTED).
+ * Keys that are held already stay with their job, and are locked. A transaction that
+ * inserts keys has the lock of the queue: two that waited for one deleted key would
+ * both get the gap that it leaves, and neither could insert (a deadlock, also with
+ * READ COMMITTED).
  */
 export function insertKeys(
 	{ dialect, keys: table }: QueueTables,

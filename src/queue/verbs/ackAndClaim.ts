@@ -127,7 +127,7 @@ function* ackAndClaimOnce(
 	return { value, last: hasWritten ? last : null };
 }
 
-/** Jobs without those whose key somebody has locked, who is merging another job into it: they are left for the next claim. */
+/** Leaves jobs for the next claim whose key another transaction has locked, as it merges another job into them. */
 function* withFreeKeys(
 	tables: QueueTables,
 	found: readonly FoundJob[],

@@ -43,10 +43,10 @@ export interface MainAnswer {
 const AGAIN_MS = 1_000;
 
 /**
- * `startAdminServer` in a thread of its own, which asks this one for its
- * answers: requests keep this one busy for half a second at a time, and who
- * asks for its health takes it for dead meanwhile. A thread that ends is begun
- * anew; what ended it goes to `onEnd`.
+ * Runs `startAdminServer` in a thread of its own, which asks the main thread for its
+ * answers. Requests keep the main thread busy for half a second at a time, and a
+ * health check would take the process for dead meanwhile. If the thread ends,
+ * another one is started, and what ended it goes to `onEnd`.
  */
 export async function startAdminThread(
 	address: AdminAddress,

@@ -47,7 +47,7 @@ const MAX_REQUEST = 4_096;
 const ANSWER_BYTES = 420;
 /** How much shorter JSON of objects of one type gets, at least. */
 const COMPRESSION = 3;
-/** If the last answers to a request were one viewer's alone, one in so many is tried again: who may see what changes. */
+/** If the last answers to a request were one viewer's alone, one in so many is tried again, because what viewers may see changes. */
 const TRIES = 16;
 
 /**

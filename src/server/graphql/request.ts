@@ -144,7 +144,7 @@ export function errorReply(
 ): Reply {
 	return {
 		status: { code: status },
-		// Who accepts neither type still gets the reason.
+		// A client that accepts neither type still gets the reason.
 		mediaType: mediaType ?? JSON_TYPE,
 		headers:
 			status === 503 ? [...headers, "retry-after", RETRY_AFTER] : headers,

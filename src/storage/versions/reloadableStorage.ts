@@ -37,7 +37,7 @@ export interface ReloadableStorage extends OpenedStorage {
 }
 
 export interface ReloadableStorageLimits {
-	/** How long writes wait for a host, from the first that it refuses. Those that come later fail at once. Milliseconds. */
+	/** How long writes wait for a host that refuses them, counted from its first refusal. After that, further writes fail at once. Milliseconds. */
 	readonly waitMs: number;
 	/** How long a read waits for a newer version, where the host has no such table. Milliseconds. */
 	readonly readWaitMs: number;

@@ -165,7 +165,7 @@ export class ServerGuard implements Disposable {
 		if (this.#store.hasMembers) {
 			const question = { host, missing: null, server };
 			const asked = await askMembers(this.#store, question, ASK_MS);
-			// Who does not answer may know of more, until it counts as gone.
+			// A member that does not answer may know of more, until it counts as gone.
 			if (asked.silent.length > 0) throw new Error("Somebody is silent.");
 			sets.push(...asked.answered.map(({ answer }) => answer.acknowledged));
 		}

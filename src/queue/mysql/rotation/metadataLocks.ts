@@ -17,7 +17,7 @@ const OLD_MS = 200;
  */
 export type Use = "free" | "used" | "unknown";
 
-/** Asks twice, OLD_MS apart: who holds the same lock both times has held it so long, whatever the clocks say. */
+/** Asks twice, OLD_MS apart: a session that holds the same lock both times has held it so long, whatever the clocks say. */
 export async function tableUse(
 	session: MysqlSession,
 	database: string,

@@ -111,7 +111,7 @@ export class CurrentServer implements Disposable {
 		},
 	);
 
-	/** Opens sessions until one takes writes: who only reads would notice a new server late. */
+	/** Opens sessions until one takes writes: a process that only reads would notice a new server late. */
 	#askAgain(): void {
 		if (this.#timer !== null) clearInterval(this.#timer);
 		const until = performance.now() + ASK_AGAIN_FOR_MS;

@@ -100,7 +100,7 @@ export class Host implements AsyncDisposable {
 	readonly #server: CurrentServer;
 	readonly #guard: HostWriteGuard | null;
 	readonly #protocol: CommitProtocol;
-	/** Who is likely to take the writes that this server refuses. */
+	/** The host that is likely to take the writes which this server refuses. */
 	successor: Host | null = null;
 
 	constructor(

@@ -26,7 +26,7 @@ export function beatColumn(): {
 }
 
 const EVERY_MS = 500;
-/** Who has not written for so long has lost the lease. Microseconds. */
+/** A process that has not written for so long has lost the lease. Microseconds. */
 const LEASE_US = 1_500_000;
 const ANSWER_MS = 1_000;
 /** Connections of the standby that are kept open. */
