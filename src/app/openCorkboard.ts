@@ -140,7 +140,7 @@ export async function openCorkboard(
 		topology,
 		redis,
 	);
-	const { memcached, cacheBytes, answerCacheBytes } = config;
+	const { memcached, cacheBytes } = config;
 	const { store, admin, outboxes } = await openStore(
 		{
 			model,
@@ -151,7 +151,7 @@ export async function openCorkboard(
 			memcached,
 			redis,
 			// Answers are made of what is kept.
-			cacheBytes: cacheBytes === 0 ? 0 : cacheBytes + answerCacheBytes,
+			cacheBytes,
 			jobQueue: queues && createJobQueue(queues.jobs, queues.store),
 			writeEvents: feedModel && pools && feedEvents(feedModel),
 			beside: [queues, pools].filter((one) => one !== null),

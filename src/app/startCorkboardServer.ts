@@ -1,3 +1,4 @@
+import { KeptEntries } from "../cache/keptEntries.ts";
 import { openRedisTokenBuckets } from "../cache/redis/redisTokenBuckets.ts";
 import { openDocuments } from "../server/documents/openDocuments.ts";
 import type { Demo } from "../server/graphiql/registerGraphiql.ts";
@@ -58,7 +59,9 @@ export async function startCorkboardServer(
 			inputProblems: corkboard.planner.inputProblems,
 			httpStatus: http.status,
 			httpMaxAge: http.maxAge,
-			answersIn: config.answerCacheBytes > 0 ? corkboard.store.kept : null,
+			answersIn: corkboard.store.keepsReads
+				? new KeptEntries(config.answerCacheBytes)
+				: null,
 			compression: http.compression,
 			rateLimit: http.rateLimit && createRateLimit(http.rateLimit, buckets),
 			maxRequestsInProgress: http.maxRequestsInProgress,

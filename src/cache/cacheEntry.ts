@@ -1,9 +1,12 @@
 import type { Listed } from "../util/recencyList.ts";
+import type { SlotVersions } from "./slotVersions.ts";
 
 /** What one cache holds of the memory that several share. */
 export interface KeptCounts {
 	/** Bytes of its entries, approximately. */
 	weight: number;
+	/** Entries that are packed, and not in the heap as well. */
+	packed: number;
 	/** Rises with each entry that is added or dropped. */
 	changes: number;
 	/** Entries that left for want of room. */
@@ -15,6 +18,16 @@ export interface EntryHome {
 	readonly entries: Map<string, CacheEntry>;
 	/** Those of its cache. */
 	readonly counts: KeptCounts;
+	/** The hash of its name; a key's hash continues it. */
+	readonly hash: number;
+	/** Those of its entries; null where none is packed. */
+	readonly versions: SlotVersions | null;
+	/** Among the homes of packed entries; 0 before the first one. */
+	number: number;
+}
+
+export function newCounts(): KeptCounts {
+	return { weight: 0, packed: 0, changes: 0, evictions: 0 };
 }
 
 /**
@@ -46,5 +59,10 @@ export class CacheEntry implements Listed<CacheEntry> {
 
 	constructor(weight: number) {
 		this.weight = weight;
+	}
+
+	/** The text that the same value can be made of; null for one that stays in the heap. */
+	packed(): string | null {
+		return null;
 	}
 }

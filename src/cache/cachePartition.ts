@@ -3,12 +3,11 @@ import { fnv1a } from "../util/fnv1a.ts";
 import { SharedCall } from "../util/sharedCall.ts";
 import type { CacheEntry, EntryHome, KeptCounts } from "./cacheEntry.ts";
 import type { KeptEntries } from "./keptEntries.ts";
+import type { SlotVersions } from "./slotVersions.ts";
 
 /** Keys of one kind in a local cache, so that none is put together of several parts at each read. */
 export interface CachePartition<V extends CacheEntry> extends EntryHome {
 	readonly entries: Map<string, V>;
-	/** The hash of its name; a key's hash continues it. */
-	readonly hash: number;
 }
 
 /** Keys that are read together. */
@@ -84,11 +83,14 @@ export type Load<T> = (
 export function newPartition<V extends CacheEntry>(
 	name: string,
 	counts: KeptCounts,
+	versions: SlotVersions | null,
 ): CachePartition<V> {
 	return {
 		entries: new Map(),
 		counts,
 		hash: fnv1a(`${name} `),
+		versions,
+		number: 0,
 	};
 }
 
@@ -99,6 +101,8 @@ export interface LocalCacheOptions<V> {
 	readonly isKept?: (value: V) => boolean;
 	/** Whether what is cached has all that `value` has, and more: then it is kept. */
 	readonly isBetter?: (cached: V, value: V) => boolean;
+	/** The value of a text that `CacheEntry.packed` returned for it; null if that fails. Absent: no value is packed. */
+	readonly unpack?: (key: string, text: string) => V | null;
 	/** How long a value is good if nothing invalidates it. Milliseconds. */
 	readonly maxAgeMs?: number;
 	/** A table of versions that several caches share, and which of them this one is. */

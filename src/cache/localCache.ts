@@ -1,5 +1,6 @@
+import { fnv1a } from "../util/fnv1a.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
-import type { CacheEntry, KeptCounts } from "./cacheEntry.ts";
+import { type CacheEntry, type KeptCounts, newCounts } from "./cacheEntry.ts";
 import {
 	type CachePartition,
 	type Joined,
@@ -35,7 +36,7 @@ export class LocalCache<V extends CacheEntry> {
 	readonly #partitions = new Map<string, CachePartition<V>>();
 	readonly #versions: SlotVersions;
 	readonly #kept: KeptEntries;
-	readonly #counts: KeptCounts = { weight: 0, changes: 0, evictions: 0 };
+	readonly #counts: KeptCounts = newCounts();
 	readonly #now: () => number;
 	readonly #isOverdue: () => boolean;
 	readonly #untilProven: (() => Promise<void>) | undefined;
@@ -43,6 +44,7 @@ export class LocalCache<V extends CacheEntry> {
 	readonly #running = new Array<SharedRead<V> | null>(RUNNING_SLOTS).fill(null);
 	readonly #isKept: (value: V) => boolean;
 	readonly #isBetter: ((cached: V, value: V) => boolean) | undefined;
+	readonly #unpack: ((key: string, text: string) => V | null) | null;
 	/** Rises where reads that run are detached whatever their keys. */
 	#detached = 0;
 	#hits = 0;
@@ -63,6 +65,7 @@ export class LocalCache<V extends CacheEntry> {
 		this.#untilProven = options.untilProven;
 		this.#isKept = options.isKept ?? (() => true);
 		this.#isBetter = options.isBetter;
+		this.#unpack = options.unpack ?? null;
 		this.#ages = new EntryAges(options.maxAgeMs);
 	}
 
@@ -70,7 +73,8 @@ export class LocalCache<V extends CacheEntry> {
 	partition(name: string): CachePartition<V> {
 		let partition = this.#partitions.get(name);
 		if (partition === undefined) {
-			partition = newPartition(name, this.#counts);
+			const versions = this.#unpack === null ? null : this.#versions;
+			partition = newPartition(name, this.#counts, versions);
 			this.#partitions.set(name, partition);
 		}
 		return partition;
@@ -91,7 +95,8 @@ export class LocalCache<V extends CacheEntry> {
 		key: string,
 		moment: Moment = this.moment(),
 	): V | undefined {
-		const entry = partition.entries.get(key);
+		const entry =
+			partition.entries.get(key) ?? this.#unpacked(partition, key, moment);
 		if (entry === undefined || moment >= entry.end) {
 			if (entry !== undefined && moment !== OVERDUE) this.#kept.drop(entry);
 			return undefined;
@@ -100,6 +105,37 @@ export class LocalCache<V extends CacheEntry> {
 		this.#hits++;
 		if (!entry.wasRead) entry.wasRead = true;
 		return entry;
+	}
+
+	/** The entry that was packed, if nothing has changed that may be it. */
+	#unpacked(
+		partition: CachePartition<V>,
+		key: string,
+		moment: Moment,
+	): V | undefined {
+		const { packed } = this.#kept;
+		if (packed === null || partition.number === 0 || moment === OVERDUE) {
+			return undefined;
+		}
+		const hash = fnv1a(key, partition.hash);
+		const place = packed.find(partition, key, hash);
+		if (place === 0) return undefined;
+		const slot = this.#versions.slotAt(hash);
+		const channel = this.#channelOf(key);
+		const proof = this.#versions.sumOf(slot, channel);
+		const end = packed.endAt(place);
+		const isGood = moment < end && packed.proofAt(place) === proof >>> 0;
+		const value = isGood ? this.#unpack?.(key, packed.textAt(place)) : null;
+		if (value == null) {
+			this.#kept.dropPacked(partition, key, hash, slot);
+			return undefined;
+		}
+		value.slot = slot;
+		value.channel = channel;
+		value.end = end;
+		value.proof = proof;
+		this.#kept.addUnpacked(partition, key, value, place);
+		return value;
 	}
 
 	/**
@@ -261,7 +297,8 @@ export class LocalCache<V extends CacheEntry> {
 		if (!this.#isBypassedKey?.(key)) {
 			value.proof = this.#versions.sumOf(slot, channel);
 		}
-		const former = partition.entries.get(key);
+		const former =
+			partition.entries.get(key) ?? this.#unpacked(partition, key, this.#now());
 		if (former === undefined && !this.#kept.admits(slot)) return;
 		if (former !== undefined) {
 			if (this.#isBetter?.(former, value) && this.#now() < former.end) return;
@@ -272,12 +309,14 @@ export class LocalCache<V extends CacheEntry> {
 
 	/** Drops the key, and detaches reads of it that run. Call it when a change is committed, and when it may have been. */
 	invalidate(partition: CachePartition<V>, key: string): void {
-		const slot = this.#versions.slotOf(partition, key);
+		const hash = fnv1a(key, partition.hash);
+		const slot = this.#versions.slotAt(hash);
 		this.#running[slot % RUNNING_SLOTS] = null;
 		if (this.#kept.isNothing) return;
 		this.#versions.raise(slot);
 		const entry = partition.entries.get(key);
 		if (entry !== undefined) this.#kept.drop(entry);
+		else this.#kept.dropPacked(partition, key, hash, slot);
 	}
 
 	/** Drops every key, and detaches all reads that run. */
@@ -300,10 +339,11 @@ export class LocalCache<V extends CacheEntry> {
 		this.#dropWhere(({ key }) => matches(key));
 	}
 
-	/** Detaches all reads that run, and ends what was made of entries of these channels. */
+	/** Detaches all reads that run, and ends what was made of entries of these channels, and what is packed of them. */
 	#detachAll(channels: Iterable<number>): void {
 		this.#detached++;
 		this.#versions.raiseChannels(channels);
+		if (channels === ALL_CHANNELS) this.#kept.packed?.clear();
 	}
 
 	#dropWhere(matches: (entry: V) => boolean): void {
@@ -360,6 +400,7 @@ export class LocalCache<V extends CacheEntry> {
 		for (const partition of this.#partitions.values()) {
 			entries += partition.entries.size;
 		}
+		entries += this.#counts.packed;
 		return {
 			hits: this.#hits,
 			misses: this.#misses,

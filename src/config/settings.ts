@@ -107,7 +107,7 @@ const DATA = {
 	CORKBOARD_ANSWER_CACHE_MB: fixed(
 		integer(0, 65_536),
 		64,
-		"the same for whole [answers](../consistency/caches.md#answers-that-are-used-again); 0: none is kept. Both memories are one: what people ask for decides how much of it answers take",
+		"the same for whole [answers](../consistency/caches.md#answers-that-are-used-again), which take as much of it as they serve of the requests; 0: none is kept",
 	),
 } as const;
 

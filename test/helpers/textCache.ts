@@ -9,7 +9,14 @@ class Text extends CacheEntry {
 		super(text.length);
 		this.text = text;
 	}
+
+	override packed(): string {
+		return this.text;
+	}
 }
+
+/** For a cache whose texts are packed. */
+export const unpackText = (_: string, text: string): Text => new Text(text);
 
 type Options = ConstructorParameters<typeof LocalCache<Text>>[0];
 type Load = (
@@ -50,6 +57,11 @@ export class TextCache extends LocalCache<Text> {
 			},
 		);
 		return read.map((value) => (value instanceof Error ? value : value.text));
+	}
+
+	/** Puts it into the cache at once. */
+	async fill(key: string, text: string): Promise<void> {
+		await this.readTexts([key], async () => [text]);
 	}
 
 	invalidateText(key: string): void {

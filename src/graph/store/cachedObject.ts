@@ -46,6 +46,15 @@ export class CachedObject extends CacheEntry {
 		return object;
 	}
 
+	/** The same of text that was parsed before. */
+	static unpacked(
+		id: Id,
+		text: string,
+		parse: (id: Id, text: string) => ReadObject,
+	): CachedObject {
+		return new CachedObject(id, text, parse, null);
+	}
+
 	/** One that is cached nowhere. */
 	static unstored(read: ReadObject): CachedObject {
 		return new CachedObject(read.node.id, "", null, read);
@@ -67,6 +76,10 @@ export class CachedObject extends CacheEntry {
 
 	get exists(): boolean {
 		return this.#read !== null || this.#parse !== null;
+	}
+
+	override packed(): string | null {
+		return this.#parse === null ? null : this.#text;
 	}
 
 	#parsed(): ReadObject | null {

@@ -14,7 +14,6 @@ import type { Storage } from "../../storage/storage.ts";
 import type { CallOptions } from "../../trace.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import { DEEPEST_HEAD, Head, USUAL_DEPTH } from "./head.ts";
-import { decodeHead, encodeHead } from "./headCodec.ts";
 
 /**
  * How many edges are read for a head: none where only the count is wanted, a few
@@ -47,6 +46,7 @@ export class HeadCache {
 			isBetter: (cached, head) =>
 				!head.complete && (cached.complete || cached.size > head.size),
 			isKept: ({ isStale }) => !isStale,
+			unpack: (from, text) => Head.unpacked(from as Id, text),
 			channelOf: channelOfId,
 			...limits,
 		});
@@ -137,13 +137,13 @@ export class HeadCache {
 				),
 				{
 					decode: (text, index) =>
-						decodeHead(text, (lists[index] as ListKey).from),
+						Head.unpacked((lists[index] as ListKey).from, text),
 					encode: (value) =>
 						value instanceof CorkboardError
 							? undefined
 							: value.isStale
 								? null
-								: encodeHead(value),
+								: value.packed(),
 					suffices: (value) =>
 						value instanceof CorkboardError || value.reaches(limit),
 				},

@@ -50,6 +50,7 @@ export class ObjectCache {
 		this.#isOverdue = limits.isOverdue ?? (() => false);
 		this.local = new LocalCache({
 			isKept: ({ exists }) => exists,
+			unpack: (id, text) => CachedObject.unpacked(id as Id, text, this.#parse),
 			channelOf: channelOfId,
 			...limits,
 		});

@@ -138,8 +138,6 @@ export class Store implements ReadStore, ReadCaches {
 	readonly sharesCaches: boolean;
 	/** Whether the process keeps anything, so that an answer can be used again. */
 	readonly keepsReads: boolean;
-	/** The memory of all caches in the process. */
-	readonly kept: KeptEntries;
 	readonly viewerRecord = null;
 	readonly versions = versionsFor(3);
 	readonly objectCache: ObjectCache;
@@ -152,10 +150,10 @@ export class Store implements ReadStore, ReadCaches {
 	constructor(options: StoreOptions) {
 		const { model, domain, storage, cursors, cacheBytes, shared } = options;
 		const { now, isOverdue, untilProven, maxAgeMs = MAX_AGE_MS } = options;
-		this.kept = new KeptEntries(cacheBytes);
+		const kept = KeptEntries.within(cacheBytes);
 		const common = {
 			storage,
-			kept: this.kept,
+			kept,
 			versions: this.versions,
 			...(now && { now }),
 			...(isOverdue && { isOverdue }),

@@ -1,4 +1,9 @@
-import { CacheEntry, type KeptCounts } from "../../cache/cacheEntry.ts";
+import {
+	CacheEntry,
+	type EntryHome,
+	type KeptCounts,
+	newCounts,
+} from "../../cache/cacheEntry.ts";
 import type { LocalCacheLevel } from "../../cache/diagnostics.ts";
 import type { KeptEntries } from "../../cache/keptEntries.ts";
 import type { Id } from "../../id/ids.ts";
@@ -49,6 +54,12 @@ const ANSWER_BYTES = 420;
 const COMPRESSION = 3;
 /** If the last answers to a request were one viewer's alone, one in so many is tried again, because what viewers may see changes. */
 const TRIES = 16;
+/** Requests. */
+const DECIDES_EVERY = 1_024;
+/** So few answers show whether more would serve. */
+const LEAST_SHARE = 1 / 8;
+/** Of the share: what leaves at a time is evicted within a request. */
+const MAX_STEP = 1 / 32;
 
 /**
  * Whole answers of queries, by request, or by viewer and request. An answer is
@@ -65,16 +76,26 @@ export class AnswerCache {
 	/** Null: no answer is kept. */
 	readonly #kept: KeptEntries | null;
 	readonly #entries = new Map<string, AnswerEntry>();
-	readonly #counts: KeptCounts = { weight: 0, changes: 0, evictions: 0 };
-	readonly #home = { entries: this.#entries, counts: this.#counts };
+	readonly #counts: KeptCounts = newCounts();
+	readonly #home: EntryHome = {
+		entries: this.#entries,
+		counts: this.#counts,
+		hash: 0,
+		versions: null,
+		number: 0,
+	};
 	readonly #seen = new SeenTexts();
 	/** Requests whose last answer was one viewer's alone. */
 	readonly #personal = new SeenTexts();
 	#tries = 0;
 	#hits = 0;
 	#misses = 0;
+	/** Of the memory. */
+	#share = 1;
+	/** Hits when the share was last decided. */
+	#hitsBefore = 0;
 
-	/** `kept`: the memory, which objects and heads share. Null: no answer is kept, and no request has a key. */
+	/** `kept`: the memory. Null: no answer is kept, and no request has a key. */
 	constructor(kept: KeptEntries | null) {
 		this.#kept = kept?.isNothing === true ? null : kept;
 	}
@@ -102,7 +123,19 @@ export class AnswerCache {
 				: this.#find(key.own, documents);
 		if (kept !== null) this.#hits++;
 		else if (isFirst) this.#misses++;
+		else return null;
+		if ((this.#hits + this.#misses) % DECIDES_EVERY === 0) this.#decideShare();
 		return kept;
+	}
+
+	/** All of the memory is earned by answers that serve half of the requests. */
+	#decideShare(): void {
+		const served = (this.#hits - this.#hitsBefore) / DECIDES_EVERY;
+		this.#hitsBefore = this.#hits;
+		const earned = Math.max(LEAST_SHARE, Math.min(1, 2 * served));
+		const step = Math.max(-MAX_STEP, Math.min(MAX_STEP, earned - this.#share));
+		this.#share += step;
+		this.#kept?.limitTo(this.#share);
 	}
 
 	#find(key: string, documents: Documents): KeptAnswer | null {

@@ -3,7 +3,6 @@ import { describe, it } from "node:test";
 import { ENTRY_BYTES } from "../../../src/cache/keptEntries.ts";
 import { CachedObject } from "../../../src/graph/store/cachedObject.ts";
 import { Head } from "../../../src/graph/store/head.ts";
-import { decodeHead, encodeHead } from "../../../src/graph/store/headCodec.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { heldBytes } from "../../helpers/heldBytes.ts";
 
@@ -24,8 +23,8 @@ function headAt(at: number): Head {
 describe("the head of a list", () => {
 	it("weighs at least what it takes, made or decoded, once its ids are let go of", () => {
 		const decoded = (at: number) => {
-			const text = received(encodeHead(headAt(at)));
-			return decodeHead(text, idAt(at)) as Head;
+			const text = received(headAt(at).packed());
+			return Head.unpacked(idAt(at), text) as Head;
 		};
 		for (const make of [headAt, decoded]) {
 			const bytes = heldBytes(1_000, (at) => {
@@ -54,7 +53,7 @@ describe("the head of a list", () => {
 		const list = { from: idAt(0), count: 6, epoch: 0, complete: true };
 		const edges = all.map((to, sequence) => ({ to, sequence }));
 		const head = Head.of(list, edges);
-		const decoded = decodeHead(encodeHead(head), list.from);
+		const decoded = Head.unpacked(list.from, head.packed());
 		headAt(1);
 		assert.deepEqual(head.slice(), edges);
 		assert.deepEqual(decoded?.slice(), edges);
@@ -63,9 +62,9 @@ describe("the head of a list", () => {
 	});
 
 	it("of another list is not decoded", () => {
-		const text = encodeHead(headAt(1));
-		assert.equal(decodeHead(text, idAt(2)), null);
-		assert.deepEqual(decodeHead(text, idAt(1))?.slice(), headAt(1).slice());
+		const text = headAt(1).packed();
+		assert.equal(Head.unpacked(idAt(2), text), null);
+		assert.deepEqual(Head.unpacked(idAt(1), text)?.slice(), headAt(1).slice());
 	});
 });
 

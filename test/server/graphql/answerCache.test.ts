@@ -94,6 +94,30 @@ suite("the cache of answers", () => {
 		assert.equal(found(GONE), "shared");
 	});
 
+	test("takes as much of its memory as answers serve of the requests", () => {
+		const cache = new AnswerCache(new KeptEntries(100_000));
+		const documents = anyDocument();
+		const answer = answerTo(documents);
+		const keyOf = (n: number) => {
+			const key = cache.keyOf(null, false, `${n}`);
+			assert.ok(key !== null);
+			return key;
+		};
+		const fill = () => {
+			for (let n = 0; n < 200; n++) cache.set(keyOf(n), answer);
+			return cache.level().bytes;
+		};
+		const whole = fill();
+		const ask = (count: number, n: number) => {
+			for (let at = 0; at < count; at++) cache.get(keyOf(n), documents);
+		};
+		ask(60_000, -1);
+		assert.ok(fill() <= 12_500, `${fill()} of ${whole}`);
+		cache.set(keyOf(0), answer);
+		ask(60_000, 0);
+		assert.equal(fill(), whole);
+	});
+
 	test("records once in sixteen what was one viewer's alone the last time", () => {
 		const cache = new AnswerCache(new KeptEntries(100_000));
 		const documents = anyDocument();

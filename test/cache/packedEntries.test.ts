@@ -1,0 +1,324 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { INVALIDATED_MAX_AGE_MS } from "../../src/cache/entryAges.ts";
+import { KeptEntries } from "../../src/cache/keptEntries.ts";
+import { versionsFor } from "../../src/cache/slotVersions.ts";
+import { type Random, seededRandom } from "../../src/util/random.ts";
+import { TextCache, unpackText } from "../helpers/textCache.ts";
+
+/** A cache with room for a few texts in its map. */
+function open({ packedBytes = 1_000_000, mapBytes = 2_000 } = {}) {
+	const clock = { now: 0, isOverdue: false };
+	const kept = new KeptEntries(mapBytes + packedBytes, packedBytes);
+	const cache = new TextCache({
+		kept,
+		unpack: unpackText,
+		maxAgeMs: INVALIDATED_MAX_AGE_MS,
+		channelOf: (key) => key.length % 2,
+		now: () => clock.now,
+		isOverdue: () => clock.isOverdue,
+	});
+	const fillOthers = async (count = 50) => {
+		for (let n = 0; n < count; n++) await cache.fill(`other ${n}`, "other");
+	};
+	return { cache, clock, kept, fillOthers };
+}
+
+describe("an entry that is packed", () => {
+	for (const [what, text] of [
+		["of ASCII letters", JSON.stringify({ details: "a" })],
+		["that is empty", ""],
+		["of Latin-1 letters", "für ÿ"],
+		["of letters beyond", "доска ☕ 🍰 漢字"],
+		["with half of a pair of surrogates", "a\ud83c, \udf70b"],
+		["that is long", "é".repeat(30_000)],
+	] as const) {
+		it(`comes back with its text ${what}, if at all`, async () => {
+			const { cache, fillOthers } = open({ mapBytes: 70_000 });
+			await cache.fill("a", text);
+			await fillOthers(2_000);
+			const isPacked = text.isWellFormed();
+			assert.equal(cache.text("a"), isPacked ? text : undefined);
+		});
+	}
+
+	for (const key of ["ключ", "a".repeat(256)]) {
+		it(`has a key that fits, which ${key.slice(0, 8)} does not`, async () => {
+			const { cache, fillOthers } = open();
+			await cache.fill(key, "value");
+			await fillOthers();
+			assert.equal(cache.text(key), undefined);
+			assert.equal(cache.text("other 0"), "other");
+		});
+	}
+
+	const changes: Record<string, (cache: TextCache) => void> = {
+		"the change of its key": (cache) => cache.invalidateText("a"),
+		"a change of everything": (cache) => cache.invalidateAll(),
+		"a change on its channel": (cache) =>
+			cache.invalidateChannels(new Set([1])),
+		"a change of keys that it is one of": (cache) =>
+			cache.invalidateWhere((key) => key === "a"),
+		"a time without invalidations": (cache) => {
+			cache.bypass(new Set([1]), true);
+			cache.bypass(new Set([1]), false);
+		},
+		"a limit of ages": (cache) => cache.limitAge(true),
+		"a limit of its channel's ages": (cache) =>
+			cache.limitAgeOf(new Set([1]), true),
+		"a time in which its key is read past the cache": (cache) => {
+			cache.bypassKeys((key) => key === "a", [1]);
+			cache.bypassKeys(null, []);
+		},
+	};
+	for (const [what, change] of Object.entries(changes)) {
+		it(`is not used after ${what}`, async () => {
+			const { cache, fillOthers } = open();
+			await cache.fill("a", "old");
+			await fillOthers();
+			change(cache);
+			assert.equal(cache.text("a"), undefined);
+		});
+	}
+
+	it("is used after a change on another channel", async () => {
+		const { cache, fillOthers } = open();
+		await cache.fill("a", "value");
+		await fillOthers();
+		cache.invalidateChannels(new Set([0]));
+		assert.equal(cache.text("a"), "value");
+	});
+
+	it("lives as long as in the map, to the second", async () => {
+		const { cache, clock, fillOthers } = open();
+		await cache.fill("a", "value");
+		let end = INVALIDATED_MAX_AGE_MS / 2;
+		while (cache.text("a") !== undefined) clock.now = ++end;
+		clock.now = 0;
+		await cache.fill("a", "value");
+		await fillOthers();
+		clock.now = end - 1_000;
+		assert.equal(cache.text("a"), "value");
+		clock.now = end;
+		assert.equal(cache.text("a"), undefined, "from the map");
+		clock.now = 0;
+		await cache.fill("a", "value");
+		await fillOthers();
+		clock.now = end;
+		assert.equal(cache.text("a"), undefined, "packed");
+	});
+
+	it("is not used after another value was read in its place", async () => {
+		const { cache, fillOthers } = open();
+		await cache.fill("a", "shallow");
+		await fillOthers();
+		await cache.readTexts(["a"], async () => ["deep"], {
+			suffices: (text) => text === "deep",
+		});
+		await fillOthers();
+		assert.equal(cache.text("a"), "deep");
+	});
+
+	it("is good again when the map's is, after keys of its channel were read past the cache", async () => {
+		const { cache, fillOthers } = open();
+		await cache.fill("a", "value");
+		await fillOthers();
+		assert.equal(cache.text("a"), "value");
+		cache.bypassKeys((key) => key === "b", [1]);
+		await fillOthers();
+		assert.equal(cache.text("a"), "value");
+	});
+
+	it("is not used while invalidations are overdue, and is afterwards", async () => {
+		const { cache, clock, fillOthers } = open();
+		await cache.fill("a", "value");
+		await fillOthers();
+		clock.isOverdue = true;
+		assert.equal(cache.text("a"), undefined);
+		clock.isOverdue = false;
+		assert.equal(cache.text("a"), "value");
+	});
+
+	it("is written once, however often it comes back", async () => {
+		const { cache, kept, fillOthers } = open();
+		await cache.fill("a", "value");
+		await fillOthers();
+		for (let n = 0; n < 60; n++) cache.text(`other ${n % 50}`);
+		const { bytes, entries } = cache.level();
+		for (let n = 0; n < 10; n++) {
+			assert.equal(cache.text("a"), "value");
+			for (let other = 0; other < 50; other++) cache.text(`other ${other}`);
+		}
+		assert.deepEqual(
+			{ bytes: cache.level().bytes, entries: cache.level().entries },
+			{ bytes, entries },
+		);
+		assert.equal(kept.packed?.isFull, false);
+	});
+
+	it("stays when the memory is full and it was used, while others leave", async () => {
+		const { cache } = open({ packedBytes: 20_000 });
+		await cache.fill("a", "value");
+		for (let n = 0; n < 4_000; n++) {
+			// The first miss of a key is noted, the second one kept.
+			for (let miss = 0; miss < 2; miss++) await cache.fill(`${n}`, "other");
+			if (n % 50 === 0) assert.equal(cache.text("a"), "value", `${n}`);
+		}
+		assert.equal(cache.text("1"), undefined);
+		assert.ok(cache.level().evictions > 3_000);
+		assert.ok(cache.level().bytes <= 22_000);
+	});
+});
+
+/** What the databases have, and caches in a process before it that change meanwhile as in a day of faults. */
+class World {
+	readonly random: Random;
+	readonly truth = new Map<string, number>();
+	readonly clock = { now: 0, isOverdue: false };
+	readonly caches: readonly TextCache[];
+	/** Nothing is received on it. */
+	silent: number | null = null;
+	/** By cache: what waits to be received while invalidations are overdue. */
+	readonly undelivered: (() => void)[] = [];
+	readonly kept: KeptEntries;
+
+	constructor(seed: number) {
+		this.random = seededRandom(seed);
+		this.kept = new KeptEntries(14_000, 10_000);
+		const versions = versionsFor(2);
+		this.caches = [0, 1].map(
+			(number) =>
+				new TextCache({
+					kept: this.kept,
+					versions,
+					number,
+					unpack: unpackText,
+					maxAgeMs: INVALIDATED_MAX_AGE_MS,
+					channelOf: channelOfKey,
+					now: () => this.clock.now,
+					isOverdue: () => this.clock.isOverdue,
+				}),
+		);
+	}
+
+	upTo(count: number): number {
+		return this.random.integer(0, count - 1);
+	}
+
+	key(): string {
+		// Few are asked for often.
+		return `key ${Math.floor(this.upTo(20) ** 2 * this.random.fraction())}`;
+	}
+
+	version(number: number, key: string): number {
+		return this.truth.get(`${number} ${key}`) ?? 0;
+	}
+
+	text(number: number, key: string): string {
+		const version = this.version(number, key);
+		const filler = ["a", "é", "д", "\ud800"][version % 13] ?? "b";
+		return `${number} ${key} ${version} ${filler.repeat((version * 31) % 200)}`;
+	}
+
+	/** Never older than what the databases had when it began. */
+	async read(number: number): Promise<void> {
+		const keys = Array.from({ length: 1 + this.upTo(5) }, () => this.key());
+		const least = keys.map((key) => this.version(number, key));
+		const cache = this.caches[number] as TextCache;
+		const texts = await cache.readTexts(keys, async (missing) => {
+			await null;
+			const read = missing.map((at) => this.text(number, keys[at] as string));
+			if (this.upTo(3) === 0) this.write();
+			return read;
+		});
+		for (const [at, text] of texts.entries()) {
+			const key = keys[at] as string;
+			const [of, , n, version] = String(text).split(" ");
+			assert.equal(`${of} key ${n}`, `${number} ${key}`);
+			assert.ok(Number(version) >= (least[at] as number), `${key}: ${text}`);
+			if (Number(version) === this.version(number, key)) {
+				assert.equal(text, this.text(number, key));
+			}
+		}
+	}
+
+	write(): void {
+		const number = this.upTo(2);
+		const key = this.key();
+		this.truth.set(`${number} ${key}`, this.version(number, key) + 1);
+		if (channelOfKey(key) === this.silent) return;
+		const deliver = () => this.caches[number]?.invalidateText(key);
+		if (this.clock.isOverdue) this.undelivered.push(deliver);
+		else deliver();
+	}
+
+	receive(): void {
+		for (const deliver of this.undelivered.splice(0)) deliver();
+		this.clock.isOverdue = false;
+	}
+
+	/** One of what happens. */
+	fault(): void {
+		const channel = this.upTo(4);
+		const some = new Set([channel]);
+		const isSome = (key: string) => channelOfKey(key) === channel;
+		const each = (call: (cache: TextCache) => void) => {
+			this.caches.forEach(call);
+		};
+		const faults: (() => void)[] = [
+			() => each((cache) => cache.invalidateAll()),
+			() => each((cache) => cache.invalidateChannels(some)),
+			() => this.caches[this.upTo(2)]?.invalidateWhere(isSome),
+			() => each((cache) => cache.limitAge(this.upTo(2) === 0)),
+			() => each((cache) => cache.limitAgeOf(some, this.upTo(2) === 0)),
+			() => each((cache) => cache.bypassKeys(isSome, some)),
+			() => each((cache) => cache.bypassKeys(null, [])),
+			() => {
+				if (this.silent !== null) return;
+				each((cache) => cache.bypass(some, true));
+				this.silent = channel;
+			},
+			() => {
+				if (this.silent === null) return;
+				const silent = new Set([this.silent]);
+				this.silent = null;
+				each((cache) => cache.bypass(silent, false));
+			},
+			() => {
+				this.clock.isOverdue = true;
+			},
+			() => {
+				this.clock.now += this.upTo(INVALIDATED_MAX_AGE_MS / 4);
+			},
+		];
+		faults[this.upTo(faults.length)]?.();
+	}
+}
+
+const channelOfKey = (key: string) => key.charCodeAt(key.length - 1) % 4;
+
+describe("caches of which most is packed", () => {
+	for (const seed of [1, 2, 3, 4, 5, 6]) {
+		it(`never show what is older than the read, whatever fails (seed ${seed})`, async () => {
+			const world = new World(seed);
+			for (let step = 0; step < 6_000; step++) {
+				const draw = world.upTo(1_000);
+				if (draw < 20) world.receive();
+				else if (draw < 800) await world.read(world.upTo(2));
+				else if (draw < 994) world.write();
+				else world.fault();
+			}
+			const levels = world.caches.map((cache) => cache.level());
+			const bytes = levels.reduce((sum, level) => sum + level.bytes, 0);
+			assert.ok(bytes <= 14_000, `${bytes} bytes`);
+			for (const { hits, evictions } of levels) {
+				assert.ok(hits > 500 && evictions > 200, `${hits}, ${evictions}`);
+			}
+			for (const cache of world.caches) cache.invalidateAll();
+			for (const cache of world.caches) {
+				const { entries, bytes } = cache.level();
+				assert.deepEqual({ entries, bytes }, { entries: 0, bytes: 0 });
+			}
+		});
+	}
+});
