@@ -58,23 +58,17 @@ export class Head extends CacheEntry {
 		return new Head(list, packEdges(edges));
 	}
 
-	/**
-	 * The head as one string, for Redis too, so that one command reads a hundred lists:
-	 *
-	 *     3|from|count|epoch|complete|edges
-	 */
+	/** The head of a list that is known, as one string: `count|epoch|complete|edges`. */
 	override packed(): string {
-		const { from, count, epoch, complete, edges } = this;
-		return `${VERSION}|${from}|${count}|${epoch}|${complete ? 1 : 0}|${edges}`;
+		const { count, epoch, complete, edges } = this;
+		return `${count}|${epoch}|${complete ? 1 : 0}|${edges}`;
 	}
 
-	/** Null for text that `packed` did not write for the list of `from`. The head has that string, and of the text the edges. */
-	static unpacked(from: Id, text: string): Head | null {
-		const start = `${VERSION}|${from}|`;
-		if (!text.startsWith(start)) return null;
-		const countEnd = text.indexOf("|", start.length);
+	/** Null where `packed` did not write what follows in the text. The head has the string `from`, and of the text the edges. */
+	static unpacked(from: Id, text: string, start = 0): Head | null {
+		const countEnd = text.indexOf("|", start);
 		const epochEnd = text.indexOf("|", countEnd + 1);
-		const count = readInteger(text, start.length, countEnd);
+		const count = readInteger(text, start, countEnd);
 		const epoch = readInteger(text, countEnd + 1, epochEnd);
 		const edgesAt = epochEnd + 3;
 		if (count === null || epoch === null || text[edgesAt - 1] !== "|") {
@@ -83,6 +77,18 @@ export class Head extends CacheEntry {
 		if ((text.length - edgesAt) % EDGE_LETTERS !== 0) return null;
 		const complete = text[edgesAt - 2] === "1";
 		return new Head({ from, count, epoch, complete }, text.slice(edgesAt));
+	}
+
+	/** As Redis has it: a text that says of which list it is, `3|from|` and what `packed` returns. */
+	encoded(): string {
+		return `${VERSION}|${this.from}|${this.packed()}`;
+	}
+
+	/** Null for text that `encoded` did not return for the list of `from`. */
+	static decoded(from: Id, text: string): Head | null {
+		const start = `${VERSION}|${from}|`;
+		if (!text.startsWith(start)) return null;
+		return Head.unpacked(from, text, start.length);
 	}
 
 	/** The id that the edge leads to. */

@@ -137,13 +137,13 @@ export class HeadCache {
 				),
 				{
 					decode: (text, index) =>
-						Head.unpacked((lists[index] as ListKey).from, text),
+						Head.decoded((lists[index] as ListKey).from, text),
 					encode: (value) =>
 						value instanceof CorkboardError
 							? undefined
 							: value.isStale
 								? null
-								: value.packed(),
+								: value.encoded(),
 					suffices: (value) =>
 						value instanceof CorkboardError || value.reaches(limit),
 				},

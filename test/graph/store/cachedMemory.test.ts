@@ -23,8 +23,8 @@ function headAt(at: number): Head {
 describe("the head of a list", () => {
 	it("weighs at least what it takes, made or decoded, once its ids are let go of", () => {
 		const decoded = (at: number) => {
-			const text = received(headAt(at).packed());
-			return Head.unpacked(idAt(at), text) as Head;
+			const text = received(headAt(at).encoded());
+			return Head.decoded(idAt(at), text) as Head;
 		};
 		for (const make of [headAt, decoded]) {
 			const bytes = heldBytes(1_000, (at) => {
@@ -53,7 +53,7 @@ describe("the head of a list", () => {
 		const list = { from: idAt(0), count: 6, epoch: 0, complete: true };
 		const edges = all.map((to, sequence) => ({ to, sequence }));
 		const head = Head.of(list, edges);
-		const decoded = Head.unpacked(list.from, head.packed());
+		const decoded = Head.decoded(list.from, head.encoded());
 		headAt(1);
 		assert.deepEqual(head.slice(), edges);
 		assert.deepEqual(decoded?.slice(), edges);
@@ -61,10 +61,15 @@ describe("the head of a list", () => {
 		assert.throws(() => Head.of(list, [noId]), /1x, which is no id/);
 	});
 
+	it("is the same after it was packed", () => {
+		assert.deepEqual(Head.unpacked(idAt(1), headAt(1).packed()), headAt(1));
+		assert.equal(Head.unpacked(idAt(1), "40|x|0|"), null);
+	});
+
 	it("of another list is not decoded", () => {
-		const text = headAt(1).packed();
-		assert.equal(Head.unpacked(idAt(2), text), null);
-		assert.deepEqual(Head.unpacked(idAt(1), text)?.slice(), headAt(1).slice());
+		const text = headAt(1).encoded();
+		assert.equal(Head.decoded(idAt(2), text), null);
+		assert.deepEqual(Head.decoded(idAt(1), text)?.slice(), headAt(1).slice());
 	});
 });
 
