@@ -91,6 +91,16 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		assert.deepEqual(result.failures, ["outer › none: is empty"]);
 	});
 
+	test("fails a file with an async suite, and has `node:test` follow no promises", async () => {
+		const result = await run(
+			`import { describe } from "node:test"; import { executionAsyncId as id } from "node:async_hooks"; test("a", async () => { await null; const before = id(); await null; if (id() !== before) throw new Error("follows"); });\n${"describe"}("b", async () => { test("c", () => {}); });`,
+		);
+		assert.equal(result.passed, 2);
+		assert.deepEqual(result.failures, [
+			`a suite is async, so its tests may not be in it: ${"describe"}("b", async () => { test("c", () => {}); });`,
+		]);
+	});
+
 	test("fails a file with a test that does not run", async () => {
 		const result = await run(
 			`function uncalled() {\n\ttest("left out", () => {});\n}\ntest("a", () => {});`,
@@ -104,6 +114,7 @@ describe("the runner of one test file", { concurrency: true }, () => {
 		);
 		assert.equal(during.failures.length, 1);
 		assert.match(during.failures[0] ?? "", /"Error: late"/);
+		assert.match(during.output, /uncaught: Error: late\n +at .*made-up/);
 		const after = await run(
 			`test("a", () => { setTimeout(() => Promise.reject(new Error("late")), 200).ref(); });`,
 		);
@@ -146,14 +157,6 @@ describe("the runner of one test file", { concurrency: true }, () => {
 			result.failures[0],
 			'reported and printed nothing for 6 s while "outer", "inner" ran: too slow, or something is still open',
 		);
-	});
-
-	test("lets a file go on that prints how far it is", async () => {
-		const result = await run(
-			`test("a", async () => { for (let n = 0; n < 16; n++) { console.log(n); await new Promise((resolve) => setTimeout(resolve, 500)); } });`,
-			{ stallMs: 6_000 },
-		);
-		assert.deepEqual([result.passed, result.failures], [1, []]);
 	});
 
 	test("ends and reports processes left running, also those in their own process group", async () => {

@@ -33,16 +33,28 @@ interface Event {
 	};
 }
 
+const UNCAUGHT = ["uncaughtException", "unhandledRejection"] as const;
+
+/** `node:test` reports an uncaught error of no test without its stack. */
+function print(error: unknown): void {
+	console.error("uncaught:", error);
+}
+
 /** A reporter of `node --test-reporter`, which takes a module's default export and nothing else. */
 export default async function* report(
 	events: AsyncIterable<Event>,
 ): AsyncGenerator<string> {
+	for (const name of UNCAUGHT) process.on(name, print);
 	const around: string[] = [];
 	/** By nesting: whether the suite that runs there had a test. */
 	const isFilled: boolean[] = [];
 	for await (const { type, data } of events) {
 		const { nesting = 0 } = data;
 		if (type === "test:start") isFilled[nesting] = false;
+		// From here on an error ends the process, as it does without listeners.
+		if (type === "test:summary") {
+			for (const name of UNCAUGHT) process.off(name, print);
+		}
 		const line = reportOf(type, data, around, isFilled[nesting] ?? false);
 		if (type === "test:pass" || type === "test:fail") {
 			isFilled[nesting - 1] = true;

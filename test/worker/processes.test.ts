@@ -112,16 +112,16 @@ async function openProducer(redisUrl: string | null = null) {
 	};
 }
 
-describe("worker processes on MySQL", async () => {
-	if (redis === undefined) throw new Error("expected a Redis");
-	const producer = opened.use(await openProducer(redis.url));
-	const first = opened.use(await startChild({ redis: redis.url }));
-	const second = opened.use(await startChild({ redis: redis.url }));
-	const enqueue = async (n: number, body: { ms: number; how?: "blocks" }) =>
-		(await producer.jobs.enqueue(trial, { n, ...body })).id;
-	const numbers = (from: number, to: number) =>
-		Array.from({ length: to - from }, (_, index) => from + index);
+if (redis === undefined) throw new Error("expected a Redis");
+const producer = opened.use(await openProducer(redis.url));
+const first = opened.use(await startChild({ redis: redis.url }));
+const second = opened.use(await startChild({ redis: redis.url }));
+const enqueue = async (n: number, body: { ms: number; how?: "blocks" }) =>
+	(await producer.jobs.enqueue(trial, { n, ...body })).id;
+const numbers = (from: number, to: number) =>
+	Array.from({ length: to - from }, (_, index) => from + index);
 
+describe("worker processes on MySQL", () => {
 	test("run every job", async () => {
 		const ids = await Promise.all(
 			numbers(0, 40).map((n) => enqueue(n, { ms: 1 })),
