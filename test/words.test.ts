@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { retiredUses } from "./words.ts";
 
@@ -20,6 +20,12 @@ const READ = [
 ];
 const NOT_READ =
 	/node_modules|__generated__|package-lock\.json|^test\/words(?:\.test)?\.ts$/;
+
+const COMMENT = /^\s*(?:\/?\*|\/\/)|\/\*\*/;
+const FILE =
+	/(?<![\w/.@-])(?:src|pins|test|tools|bench)\/[\w./-]+\.(?:tsx?|mjs)\b/g;
+const TEST_FILE = /(?<![\w/.@-])test\/[\w./-]+\.ts\b/g;
+const NEIGHBOR = /(?<![\w"])\.\.?\/[\w./-]+\.tsx?\b/g;
 
 describe("the vocabulary", () => {
 	it("uses no retired term in source, tests, docs and SDL", () => {
@@ -46,6 +52,31 @@ describe("the vocabulary", () => {
 				),
 			);
 		assert.deepEqual(cited, []);
+	});
+
+	it("names no file in a comment, and no test in a document, that is not there", () => {
+		const sources = globSync("{src,pins,test,tools,bench}/**/*.ts", {
+			cwd: ROOT,
+		}).filter((file) => !NOT_READ.test(file));
+		const documents = globSync("{docs,test,bench}/**/*.md", { cwd: ROOT });
+		const missing = [...sources, ...documents].flatMap((file) => {
+			const isSource = file.endsWith(".ts");
+			const lines = readFileSync(join(ROOT, file), "utf8").split("\n");
+			const text = isSource
+				? lines.filter((line) => COMMENT.test(line)).join("\n")
+				: lines.join("\n");
+			const named = [
+				...(text.match(isSource ? FILE : TEST_FILE) ?? []),
+				...(isSource ? (text.match(NEIGHBOR) ?? []) : []).map((name) =>
+					join(dirname(file), name),
+				),
+			];
+			return named
+				.filter((name) => !existsSync(join(ROOT, name)))
+				.map((name) => `${file}: ${name}`);
+		});
+		assert.ok(sources.length > 400, `found only ${sources.length} files`);
+		assert.deepEqual(missing, []);
 	});
 
 	it("finds a retired term in prose, camelCase, snake_case and capitals", () => {

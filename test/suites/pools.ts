@@ -385,7 +385,7 @@ export function poolSuite(
 					);
 				},
 			);
-			// Without the lock on the user's visits it is dozens (src/feed/mysql/statements.ts).
+			// Without the lock on the user's visits it is dozens (src/feed/pools/mysqlPools.ts).
 			const deadlocks = retries.filter(({ reason }) => reason === "deadlock");
 			assert.ok(deadlocks.length <= 3, `${deadlocks.length} deadlocks`);
 			for (const each of users) {

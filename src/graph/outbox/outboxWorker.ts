@@ -250,9 +250,9 @@ export class OutboxWorker implements AsyncDisposable {
 	}
 
 	/**
-	 * Publish what the entries that nobody has taken name: whoever looks for what
-	 * was committed and not published looks at these alone (./outboxWatch.ts).
-	 * Returns those that may be taken.
+	 * Publishes what the entries that nobody has taken name. Processes that look for
+	 * what was committed and not published look at these entries alone
+	 * (src/freshness/outboxWatch.ts). Returns those that may be taken.
 	 */
 	async #announce(
 		entries: readonly PendingEntry[],

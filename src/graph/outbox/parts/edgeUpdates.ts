@@ -28,7 +28,7 @@ import { type Decision, invalidationFailed, type Writer } from "../writer.ts";
 /**
  * A process that was paused for longer applies nothing that it read before: the
  * rows of removed edges, by whose versions it would find that it is late, are
- * deleted after some days (../write/purge.ts). Milliseconds.
+ * deleted after some days (src/graph/write/purge.ts). Milliseconds.
  */
 const MAX_AGE_MS = 3_600_000;
 /** At most this many edges are applied in one transaction. */
