@@ -105,13 +105,8 @@ export interface WriteTrace
 	retry(why: RetryReason): void;
 	/** It shared one database transaction with so many other writes: the statements are those of all. */
 	grouped(others: number): void;
-	/** Keys of a shared cache got tombstones or were deleted. `ok`: the cache acknowledged. */
-	cache(
-		verb: "tombstone" | "delete",
-		layer: CacheLayer,
-		keys: number,
-		ok: boolean,
-	): void;
+	/** Keys of a shared cache were deleted. `ok`: the cache acknowledged. */
+	cache(layer: CacheLayer, keys: number, ok: boolean): void;
 	end(ended: WriteSummary): void;
 	/** Called instead of `end`: the write did not happen, or its outcome is unknown. */
 	fail(thrown: unknown): void;

@@ -48,7 +48,7 @@ let promises = 0;
 let collections = 0;
 const COUNTED: ReadonlySet<CacheCall["verb"]> = new Set([
 	...(["get", "set"] as const),
-	...(["tombstone", "delete", "publish"] as const),
+	...(["delete", "publish"] as const),
 ]);
 STORAGE_CHANNELS.statement.subscribe((message: Statement) => {
 	// The outbox worker looks for entries from time to time, whatever is asked.

@@ -53,7 +53,6 @@ export interface CacheCall {
 	readonly verb:
 		| "get"
 		| "set"
-		| "tombstone"
 		| "delete"
 		| "publish"
 		| "ask"

@@ -23,7 +23,7 @@ import { WriteProof, type WriteTrial } from "./writeProof.ts";
  *
  *     absent ──getOrLease──▶ leased (5 s) ──fill──▶ value ──fill──▶ value
  *       ▲                        │                    │
- *       └──────── delete ────────┴── putTombstones ──▶ tombstone (about 2 s)
+ *       └──────── delete ────────┴────────────────────┘
  *
  * A hit carries a lease too: the right to replace exactly that value, which is
  * lost with it.
@@ -39,11 +39,9 @@ export interface SharedCache extends AsyncDisposable {
 	getOrLease(keys: readonly string[]): Promise<readonly GetOrLeaseResult[]>;
 	/** Sets values under their leases. A fill whose lease is no longer valid is dropped. */
 	fill(fills: readonly Fill[]): Promise<void>;
-	/** Before a commit: tombstones, which prevent fills even if the writer dies. Returns whether all were acknowledged. */
-	putTombstones(keys: readonly string[]): Promise<boolean>;
 	/**
-	 * After a commit, so that a hot key refills at once. Returns whether all
-	 * deletes were acknowledged. From the call on until they are, the keys are
+	 * After a commit: values, and leases to fill what was read before it. Returns
+	 * whether all deletes were acknowledged. From the call on until they are, the keys are
 	 * `down` for `getOrLease` of this process, and the deletes are retried; the
 	 * outbox entry keeps them too.
 	 */
@@ -63,7 +61,7 @@ export interface PlacedCache extends SharedCache {
 /**
  * - `hit`: the value, and the right to replace it with a better one that is read afterwards.
  * - `lease`: the key is absent, and this caller may fill it.
- * - `busy`: another caller holds the lease, or the key has a tombstone.
+ * - `busy`: another caller holds the lease.
  * - `down`: the cache did not respond, or may hold an old value because it did
  *   not acknowledge a delete; read the database and fill nothing.
  */
@@ -106,8 +104,6 @@ export interface CacheServer extends Disposable {
 	holds(lease: FillLease): boolean;
 	/** Sets each value if its lease is still valid; null for a value removes the lease. Returns how many were refused. */
 	fill(fills: readonly Fill[]): Promise<number | null>;
-	/** Sets tombstones, whatever is there. */
-	putTombstones(keys: readonly string[]): Promise<boolean>;
 	/** Deletes the keys, whatever is there. A probe may be sent to a server that was down. */
 	delete(keys: readonly string[], isProbe: boolean): Promise<boolean>;
 	level(): Promise<SharedCacheLevel | null>;
@@ -186,13 +182,6 @@ export function openSharedCache(options: SharedCacheOptions): PlacedCache {
 			for (const fill of fills) filling.items.push(fill);
 			return filling.result;
 		},
-
-		putTombstones: (keys) =>
-			everyHost(
-				keys,
-				async ({ server, gate, names }) =>
-					(await server.putTombstones(names)) && gate.isAgreed(),
-			),
 
 		delete: (keys) =>
 			everyHost(

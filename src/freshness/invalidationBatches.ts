@@ -1,26 +1,21 @@
 import type { SharedCache } from "../cache/sharedCache.ts";
 
-type Send = (keys: readonly string[]) => Promise<boolean>;
-
 interface KeyBatch {
 	readonly keys: Set<string>;
 	readonly acknowledged: Promise<boolean>;
 }
 
 /**
- * Tombstones, or deletes, of writes that come to the same step together, as those
- * do that share a database transaction: one call for each host of a shared cache.
- * One key that is not
- * acknowledged is that of all whose keys are on its host.
+ * Deletes of writes that come to this step together, as those do that share a
+ * database transaction: one call for each host of a shared cache. One key that is
+ * not acknowledged is that of all whose keys are on its host.
  */
 export class InvalidationBatches {
 	readonly #cache: SharedCache;
-	readonly #send: Send;
 	readonly #batches = new Map<string, KeyBatch>();
 
-	constructor(cache: SharedCache, send: Send) {
+	constructor(cache: SharedCache) {
 		this.#cache = cache;
-		this.#send = send;
 	}
 
 	/** Whether the hosts of all keys acknowledged. Never rejects. */
@@ -44,7 +39,7 @@ export class InvalidationBatches {
 			// When all that is to be done now is done, and before anything is received.
 			process.nextTick(() => {
 				this.#batches.delete(host);
-				resolve(this.#send([...keys]));
+				resolve(this.#cache.delete([...keys]));
 			});
 		});
 		this.#batches.set(host, { keys, acknowledged });

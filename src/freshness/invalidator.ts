@@ -26,16 +26,12 @@ import { SharedInvalidations } from "./sharedInvalidations.ts";
 export interface Invalidator {
 	/** The host of the shared cache that holds an object or a list's head, as `host:port`; null without such a cache. */
 	cacheHostOf(key: Id | ListKey): string | null;
-	/** Before COMMIT: tombstones in the shared caches. Returns whether these acknowledged. */
-	putTombstones(changed: ChangedKeys, trace?: WriteTrace): Promise<boolean>;
 	/** After COMMIT: drops the keys from all caches, here and in other processes. Returns whether the shared caches acknowledged and Redis took the publication. From the call on, this process reads no old value, acknowledged or not. */
 	invalidate(changed: ChangedKeys, trace?: WriteTrace): Promise<boolean>;
 	/** Whether the shared caches acknowledged all invalidations of these keys and Redis took what was published of them, after waiting for that at most so long. */
 	untilInvalidated(changed: ChangedKeys, ms: number): Promise<boolean>;
 	/** Drops the keys from the caches in this process. */
 	invalidateLocally(changed: ChangedKeys): void;
-	/** Makes other processes drop the keys from theirs. */
-	publish(changed: ChangedKeys): void;
 	/** Drops published keys here and publishes them. Returns whether Redis took them. */
 	announce(keys: readonly string[]): Promise<boolean>;
 	/** Drops the rows from the cache in this process, and makes the others drop theirs. */
@@ -44,16 +40,17 @@ export interface Invalidator {
 
 /**
  * The invalidation protocol (docs/consistency.md, "3. Caches"). The steps of a
- * write:
+ * write, after COMMIT:
  *
- * 1. Before COMMIT: tombstones in the shared caches. Until they expire no reader
- *    fills them with the old value, even if the writer dies.
- * 2. After COMMIT: drop the keys in this process, delete them in the shared
- *    caches, drop them in this process again, and publish them to the other
- *    processes, which drop theirs.
- * 3. A shared cache that does not acknowledge a delete may hold the old value.
+ * 1. Drop the keys in this process, delete them in the shared caches, drop them
+ *    in this process again, and publish them to the other processes, which drop
+ *    theirs. The delete also removes the leases of those who read before COMMIT.
+ * 2. A shared cache that does not acknowledge a delete may hold the old value.
  *    This process reads those keys past it until it does, and so does each
  *    process that receives the publication: it asks them to delete the keys too.
+ *
+ * Who finds the outbox entry of a writer that did not get so far does step 2 for
+ * it (outboxWatch.ts).
  *
  * Deletes come before the publication: a process that received it first could read
  * the old value back from a shared cache, and keep it.
@@ -85,12 +82,6 @@ export function createInvalidator(
 	const invalidator: Invalidator = {
 		cacheHostOf: (key) => inShared.hostOf(key),
 
-		async putTombstones(changed, trace) {
-			const names = namesOf(changed);
-			const { objects, lists } = await inShared.putTombstones(names, trace);
-			return objects && lists;
-		},
-
 		async invalidate(changed, trace) {
 			const names = namesOf(changed);
 			const acknowledged = await drop(names, trace);
@@ -115,8 +106,6 @@ export function createInvalidator(
 		},
 
 		invalidateLocally: (changed) => dropLocally(local, namesOf(changed)),
-		publish: (changed) =>
-			void publishKeys(publishedKeys(namesOf(changed), ACKNOWLEDGED)),
 
 		async announce(keys) {
 			caches.applyInvalidations(keys);

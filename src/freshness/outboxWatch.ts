@@ -28,7 +28,8 @@ const PAGE = 1_000;
  * An entry is published before a process takes or deletes it. So what other
  * processes committed and this one may not know of is in the entries that
  * nobody has taken. Every process that caches looks at them once a second,
- * and drops what those name that a living writer would have published by now. A
+ * and drops what those name that a living writer would have published by now,
+ * also from the shared caches, which may have the old value still. A
  * shard whose outbox it could not read for five seconds it reads past its cache,
  * until it has looked at it again: what it kept is good then, because what it
  * did not receive is in the entries that it finds.
@@ -299,8 +300,7 @@ export class OutboxWatch implements AsyncDisposable {
 					isApplied: false,
 				};
 				const isDue =
-					news === "all" ||
-					news.has(local) ||
+					(news !== "all" && news.has(local)) ||
 					at - seen.committedAfter >= PATIENCE_MS;
 				if (isDue && !seen.isApplied) read.push({ shard, local });
 				entries.set(local, { ...seen, isApplied: seen.isApplied || isDue });
@@ -309,15 +309,19 @@ export class OutboxWatch implements AsyncDisposable {
 		}
 		let isMissed = news === "all";
 		let isRead = true;
-		if (read.length > 0 && !isMissed) {
+		if (read.length > 0) {
 			const entries = await this.#store.storage.read("entries", read);
 			const keys = new Set<string>();
+			// Their writer may have died before it deleted them. Without Redis no head is read there.
+			const undeleted = { objects: true, lists: lost.size === 0 };
 			for (const [nth, entry] of entries.entries()) {
 				if (entry instanceof Error) {
 					looks.delete((read[nth] as OutboxKey).shard);
 					isRead = false;
 				} else if (entry !== null) {
-					for (const key of publishedKeysOf(entry.entry)) keys.add(key);
+					for (const key of publishedKeysOf(entry.entry, undeleted)) {
+						keys.add(key);
+					}
 				}
 				// One that is gone was published.
 				else if (step !== null) isMissed = true;

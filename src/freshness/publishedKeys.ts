@@ -70,13 +70,15 @@ export function channelOfKey(key: string): number | null {
  */
 export function publishedKeysOf(
 	entry: Readonly<Record<string, unknown>> | null,
+	/** Whether the shared cache of objects, and that of heads, may not have deleted them. */
+	undeleted = { objects: false, lists: false },
 ): readonly string[] {
 	if (entry === null) return [EVERYTHING_KEY];
 	const { invalidations = NO_INVALIDATIONS } = entry;
 	if (!isInvalidations(invalidations)) return [EVERYTHING_KEY];
 	return [
-		...invalidations.objects.map((id) => objectKey(id)),
-		...invalidations.lists.map((list) => headKey(list)),
+		...invalidations.objects.map((id) => objectKey(id, undeleted.objects)),
+		...invalidations.lists.map((list) => headKey(list, undeleted.lists)),
 	];
 }
 

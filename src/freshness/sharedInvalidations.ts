@@ -18,29 +18,27 @@ import {
 /** What a write does in the shared caches: objects in one, heads of lists in another. Without them everything is acknowledged at once. */
 export class SharedInvalidations {
 	readonly #shared: SharedCaches | undefined;
-	readonly #tombstones: Batches;
 	readonly #deletes: Batches;
 
 	constructor(shared: SharedCaches | undefined) {
 		this.#shared = shared;
-		this.#tombstones = batchesOf(shared, (cache, keys) =>
-			cache.putTombstones(keys),
-		);
-		this.#deletes = batchesOf(shared, (cache, keys) => cache.delete(keys));
-	}
-
-	putTombstones(
-		changed: ChangedNames,
-		trace: WriteTrace | undefined,
-	): Promise<Acknowledged> {
-		return this.#traced(changed, "tombstone", this.#tombstones, trace);
+		this.#deletes = batchesOf(shared);
 	}
 
 	delete(
 		changed: ChangedNames,
 		trace: WriteTrace | undefined,
 	): Promise<Acknowledged> {
-		return this.#traced(changed, "delete", this.#deletes, trace);
+		return this.#inEach(changed, (cache, keys) => {
+			const span = startCacheSpan(trace, cache, keys.length);
+			const sent = this.#deletes.get(cache)?.add(keys) ?? false;
+			if (trace === undefined) return sent;
+			return andThen(sent, (isDone) => {
+				span?.end(isDone ? null : NOT_ACKNOWLEDGED);
+				trace.cache(cache.layer, keys.length, isDone);
+				return isDone;
+			});
+		});
 	}
 
 	/** Whether no delete of the keys is unacknowledged, after waiting for that at most so long. */
@@ -58,24 +56,6 @@ export class SharedInvalidations {
 		const { mapping, from } = key;
 		const name = sharedListKey(shared, mapping.name, from);
 		return shared.heads?.hostOf(name) ?? null;
-	}
-
-	#traced(
-		changed: ChangedNames,
-		verb: "tombstone" | "delete",
-		batches: Batches,
-		trace: WriteTrace | undefined,
-	): Promise<Acknowledged> {
-		return this.#inEach(changed, (cache, keys) => {
-			const span = startCacheSpan(trace, verb, cache, keys.length);
-			const sent = batches.get(cache)?.add(keys) ?? false;
-			if (trace === undefined) return sent;
-			return andThen(sent, (isDone) => {
-				span?.end(isDone ? null : NOT_ACKNOWLEDGED);
-				trace.cache(verb, cache.layer, keys.length, isDone);
-				return isDone;
-			});
-		});
 	}
 
 	/** The results of one call of each cache that has some of the keys; true for a cache that has none. */
@@ -110,18 +90,12 @@ export class SharedInvalidations {
 
 type Batches = ReadonlyMap<SharedCache, InvalidationBatches>;
 
-function batchesOf(
-	shared: SharedCaches | undefined,
-	send: (cache: SharedCache, keys: readonly string[]) => Promise<boolean>,
-): Batches {
+function batchesOf(shared: SharedCaches | undefined): Batches {
 	const caches = [shared?.objects, shared?.heads].filter(
 		(cache) => cache !== undefined && cache !== null,
 	);
 	return new Map(
-		caches.map((cache) => [
-			cache,
-			new InvalidationBatches(cache, (keys) => send(cache, keys)),
-		]),
+		caches.map((cache) => [cache, new InvalidationBatches(cache)]),
 	);
 }
 
@@ -129,13 +103,12 @@ const NOT_ACKNOWLEDGED = "not_acknowledged";
 
 function startCacheSpan(
 	trace: WriteTrace | undefined,
-	verb: "delete" | "tombstone",
 	{ layer }: SharedCache,
 	keys: number,
 ): Span | undefined {
-	return trace?.span?.start(`${layer} ${verb}`, "client", {
+	return trace?.span?.start(`${layer} delete`, "client", {
 		"db.system.name": layer,
-		"db.operation.name": verb,
+		"db.operation.name": "delete",
 		"corkboard.cache.keys": keys,
 	});
 }

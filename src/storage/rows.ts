@@ -160,14 +160,6 @@ export interface Transaction<T> {
 	/** Objects to insert on this shard before `decide` is called. */
 	readonly creates?: readonly NewObject[];
 	readonly decide: (reads: TransactionReads) => TransactionWrites<T>;
-	/**
-	 * Called beside the statements that lock and read, and awaited before `decide`:
-	 * the one bounded wait for shared caches. It is called again if more than a
-	 * quarter of its second is over when the changes are sent, or the transaction
-	 * runs again, and must not reject. SQLite does not call it, because it has no
-	 * caches that other processes share.
-	 */
-	readonly beforeCommit?: () => Promise<void>;
 }
 
 export interface NewObject {

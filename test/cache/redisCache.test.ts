@@ -35,20 +35,11 @@ describe("the shared cache on Redis", () => {
 			startRedis({
 				args: ["--maxmemory", "4mb", "--maxmemory-policy", "allkeys-lru"],
 			}),
-		open: ({
-			port = server.port,
-			deadlineMs,
-			leaseSeconds,
-			tombstoneSeconds,
-			ttlSeconds,
-		} = {}) =>
+		open: ({ port = server.port, deadlineMs, leaseSeconds, ttlSeconds } = {}) =>
 			openRedisCache({
 				redis: new RedisConnections(`redis://127.0.0.1:${port}`),
 				...(deadlineMs !== undefined && { deadlineMs }),
 				...(leaseSeconds !== undefined && { leaseMs: leaseSeconds * 1_000 }),
-				...(tombstoneSeconds !== undefined && {
-					tombstoneMs: tombstoneSeconds * 1_000,
-				}),
 				...(ttlSeconds !== undefined && { ttlMs: ttlSeconds * 1_000 }),
 			}),
 	});
@@ -65,7 +56,6 @@ describe("a Redis that fails", () => {
 		const lease = await leaseOf(cache, "b");
 		const before = await names(server);
 		await command(server, "SAVE");
-		assert.equal(await cache.putTombstones(["a"]), true);
 		assert.equal(await cache.delete(["a", "b"]), true);
 		await server.kill();
 		await server.restart();
@@ -118,7 +108,7 @@ describe("a Redis that fails", () => {
 		});
 		await cache.fill([{ lease: await leaseOf(cache, "a"), value: "old" }]);
 		await command(server, "REPLICAOF 127.0.0.1 1");
-		assert.equal(await cache.putTombstones(["a"]), false);
+		assert.equal(await cache.delete(["a"]), false);
 		await sleep(150);
 		assert.deepEqual(await cache.getOrLease(["a"]), [{ kind: "down" }]);
 	});
@@ -142,7 +132,6 @@ describe("a Redis that fails", () => {
 		assert.deepEqual(await assertAtOnce(cache.getOrLease(["a"])), [
 			{ kind: "down" },
 		]);
-		assert.equal(await cache.putTombstones(["a"]), false);
 		assert.equal(await cache.delete(["b"]), false);
 		server.resume();
 		await until("the value to be found again", async () =>
@@ -194,7 +183,7 @@ describe("a Redis that fails", () => {
 		assert.ok(ms >= 190 && ownMs < 1_500, `took ${ms} ms`);
 	});
 
-	test("a full Redis refuses fills, leases and tombstones, and still serves hits and deletes", async () => {
+	test("a full Redis refuses fills and leases, and still serves hits and deletes", async () => {
 		await using server = await startRedis();
 		await using cache = openRedisCache({
 			redis: new RedisConnections(server.url),
@@ -211,7 +200,6 @@ describe("a Redis that fails", () => {
 			{ kind: "busy" },
 			{ kind: "down" },
 		]);
-		assert.equal(await cache.putTombstones(["held"]), false);
 		assert.equal(await cache.delete(["held"]), true);
 		await command(server, "CONFIG SET maxmemory 0");
 		assert.equal(kindOf((await cache.getOrLease(["held"]))[0]), "lease");

@@ -50,21 +50,12 @@ describe("a user of Redis with exactly the rights that are printed", () => {
 			startRedis({
 				args: ["--maxmemory", "4mb", "--maxmemory-policy", "allkeys-lru"],
 			}),
-		open: ({
-			port = server.port,
-			leaseSeconds,
-			tombstoneSeconds,
-			ttlSeconds,
-			...given
-		} = {}) => {
+		open: ({ port = server.port, leaseSeconds, ttlSeconds, ...given } = {}) => {
 			const login = port === server.port ? "app:pw@" : "";
 			return openRedisCache({
 				redis: new RedisConnections(`redis://${login}127.0.0.1:${port}`),
 				...(given.deadlineMs !== undefined && { deadlineMs: given.deadlineMs }),
 				...(leaseSeconds !== undefined && { leaseMs: leaseSeconds * 1_000 }),
-				...(tombstoneSeconds !== undefined && {
-					tombstoneMs: tombstoneSeconds * 1_000,
-				}),
 				...(ttlSeconds !== undefined && { ttlMs: ttlSeconds * 1_000 }),
 			});
 		},

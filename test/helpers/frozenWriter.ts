@@ -1,5 +1,4 @@
 import { writeSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { CorkboardError } from "../../src/errors.ts";
 import type { Id } from "../../src/id/ids.ts";
 import type { MysqlLimits } from "../../src/storage/mysql/mysqlStorage.ts";
@@ -15,8 +14,6 @@ export interface FrozenLike {
 	readonly limits: Partial<MysqlLimits>;
 	readonly from: Id;
 	readonly to: Id;
-	/** Before the writes are sent with COMMIT, or in the last wait before. */
-	readonly at: "decide" | "beforeCommit";
 }
 
 export interface FrozenWriter extends AsyncDisposable {
@@ -25,8 +22,6 @@ export interface FrozenWriter extends AsyncDisposable {
 }
 
 const FROZEN = "holds the lock";
-/** Until the statement that takes the lock was answered, and less than a commit has. */
-const LOCK_MS = 200;
 
 /** Resolves when the process holds the lock and is paused. */
 export async function startFrozenWriter(
@@ -55,7 +50,7 @@ export async function startFrozenWriter(
 if (process.argv[1] === import.meta.filename) {
 	const like = JSON.parse(process.argv[2] ?? "") as FrozenLike;
 	await using storage = await openMysql(like.url, { limits: like.limits });
-	const { from, to, at } = like;
+	const { from, to } = like;
 	let isFrozen = false;
 	const freeze = () => {
 		if (isFrozen) return;
@@ -70,13 +65,9 @@ if (process.argv[1] === import.meta.filename) {
 					...transaction,
 					decide(reads) {
 						const writes = transaction.decide(reads);
-						if (at === "decide") freeze();
+						freeze();
 						return writes;
 					},
-					...(at === "beforeCommit" && {
-						// The lock was asked for at the same time.
-						beforeCommit: () => sleep(LOCK_MS).then(freeze),
-					}),
 				},
 				trace,
 			),

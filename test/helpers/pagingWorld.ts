@@ -101,7 +101,6 @@ export function sharedHeads(): {
 					if (value !== null) values.set(lease.key, value);
 				}
 			},
-			putTombstones: remove,
 			delete: remove,
 			untilDeleted: async () => true,
 			levels: async () => [],

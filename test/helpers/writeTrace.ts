@@ -43,7 +43,7 @@ export interface RecordedWrite {
 	ended: WriteSummary | null;
 	failed: unknown;
 	delivered: boolean;
-	/** As `tombstone redis 1 true`. */
+	/** As `redis 1 true`. */
 	readonly caches: string[];
 }
 

@@ -204,7 +204,7 @@ describe("explain", () => {
 			const inverse = begin(["likePin.inverse"], 4);
 			for (const [index, write] of likes.entries()) {
 				write?.statement(commit(2 + index));
-				write?.cache("tombstone", "redis", 1, true);
+				write?.cache("redis", 1, true);
 				write?.end({ rowsWritten: 1, outbox: { edges: 1, invalidations: 2 } });
 			}
 			likes[0]?.retry("deadlock");
@@ -271,11 +271,11 @@ describe("explain", () => {
 				{ kind: "invalidations", count: 4 },
 			],
 			delivered: false,
-			caches: [{ layer: "redis", verb: "tombstone", keys: 2, ok: true }],
+			caches: [{ layer: "redis", keys: 2, ok: true }],
 		});
 		assert.ok(
 			printed.includes(
-				"2 writes → 2 rows · shard 2 3 on host2 host3 · 2 × commit, 0 rows · transaction · 1 retry: deadlock with another write · grouped with 6 other writes · outbox: 2 edges, 4 cache invalidations, pending · redis: 2 tombstones",
+				"2 writes → 2 rows · shard 2 3 on host2 host3 · 2 × commit, 0 rows · transaction · 1 retry: deadlock with another write · grouped with 6 other writes · outbox: 2 edges, 4 cache invalidations, pending · redis: 2 deleted keys",
 			),
 			printed,
 		);

@@ -1,9 +1,10 @@
+import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { archive } from "../../src/ops/jobs/archive.ts";
 import { type Addresses, openProcess, type ProcessOptions } from "./fleet.ts";
-import { both, NAIVE, unreachable } from "./naive.ts";
+import { both, unreachable } from "./naive.ts";
 import type { Held } from "./pauses.ts";
 
 /** A command for the child process, one line of JSON. It answers each with a line of JSON. */
@@ -19,6 +20,8 @@ export type Command =
 	/** Answered when the process reaches that step, where it then waits. */
 	| { readonly do: "reach"; readonly step: string }
 	| { readonly do: "release"; readonly step: string }
+	/** Answered when the process stops itself (SIGSTOP) in its next transaction: rows are locked, COMMIT is not sent. */
+	| { readonly do: "freeze" }
 	/** Answered when the write is done. */
 	| {
 			readonly do: "edge";
@@ -48,8 +51,7 @@ const KINDS: Readonly<
 > = {
 	ours: {},
 	naive: {
-		layers: both(NAIVE.deletesAfterCommitOnly),
-		// It also writes no invalidations into the outbox.
+		// It writes no invalidations into the outbox.
 		store: (store) => store.with({ sharesCaches: false }),
 	},
 	unreachable: { layers: both(unreachable) },
@@ -58,7 +60,10 @@ const KINDS: Readonly<
 const held = new Map<string, Held>();
 let opening: ReturnType<typeof openProcess> | undefined;
 
-async function execute(command: Command): Promise<unknown> {
+async function execute(
+	command: Command,
+	answer: (value: unknown) => void,
+): Promise<unknown> {
 	if (command.do === "open") {
 		const { addresses, as, channel, clockStopped = false } = command;
 		opening = openProcess(addresses, {
@@ -82,6 +87,13 @@ async function execute(command: Command): Promise<unknown> {
 		case "release":
 			held.get(command.step)?.release();
 			return command.step;
+		case "freeze":
+			return new Promise(() => {
+				pauses.stopAt("decided", () => {
+					answer("frozen");
+					process.kill(process.pid, "SIGSTOP");
+				});
+			});
 		case "edge":
 			await writes.setEdge(
 				opened.mapping(command.mapping),
@@ -131,12 +143,16 @@ if (process.argv[1] === import.meta.filename) {
 			nth: number;
 			command: Command;
 		};
-		running.push(
-			execute(command).then(
-				(answer) => console.log(JSON.stringify({ nth, answer })),
-				(error) => console.log(JSON.stringify({ nth, error: String(error) })),
-			),
-		);
+		// Written at once, also by a process that stops itself then.
+		const print = (said: object) =>
+			writeSync(1, `${JSON.stringify({ nth, ...said })}\n`);
+		const answer = (value: unknown) => {
+			print({ answer: value });
+		};
+		const done = execute(command, answer).then(answer, (error) => {
+			print({ error: String(error) });
+		});
+		if (command.do !== "freeze") running.push(done);
 	}
 	await Promise.all(running);
 	await (await opening)?.[Symbol.asyncDispose]();

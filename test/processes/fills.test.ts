@@ -45,22 +45,20 @@ describe("a stale value that is filled after a write", () => {
 			assert.equal(await stalledFill(subject, "by its lease"), "new");
 		});
 
-		it(`is not kept by ${layer} if the reader came between tombstone and COMMIT`, async () => {
-			const naive = both(NAIVE.deletesBeforeCommitOnly);
-			assert.equal(await readerBeforeCommit(subject, { layers: naive }), "old");
-			assert.equal(await readerBeforeCommit(subject, {}), "new");
+		it(`is not kept by ${layer} if the reader filled it before COMMIT`, async () => {
+			const naive = both(NAIVE.deletesNothing);
+			assert.equal(await filledBeforeCommit(subject, { layers: naive }), "old");
+			assert.equal(await filledBeforeCommit(subject, {}), "new");
+		});
+
+		it(`is not kept by ${layer} if the reader filled it between COMMIT and the delete`, async () => {
+			const naive = both(NAIVE.deletesNothing);
+			assert.equal(await filledAfterCommit(subject, { layers: naive }), "old");
+			assert.equal(await filledAfterCommit(subject, {}), "new");
 		});
 
 		it(`is not kept in the process if ${layer} had not yet applied the write when it was read`, async () => {
-			await using process = await openProcess(fleet.addresses, {
-				overrides: {
-					// The tombstone is lost on the network.
-					layers: both((cache) => ({
-						...cache,
-						putTombstones: async () => false,
-					})),
-				},
-			});
+			await using process = await openProcess(fleet.addresses);
 			const id = await subject.make(process);
 			assert.equal(await subject.read(process, id), "old");
 			await filled(subject, process, id);
@@ -152,7 +150,7 @@ describe("a stale value that is filled after a write", () => {
 		return await subject.read(reader, id);
 	}
 
-	async function readerBeforeCommit(
+	async function filledBeforeCommit(
 		subject: Subject,
 		overrides: Overrides,
 	): Promise<string> {
@@ -160,15 +158,40 @@ describe("a stale value that is filled after a write", () => {
 		await using reader = await openProcess(fleet.addresses, options);
 		await using writer = await openProcess(fleet.addresses, options);
 		const id = await subject.make(writer);
-		const held = writer.pauses.hold(`put tombstones ${subject.layer}`);
+		const held = writer.pauses.hold("transacting");
 		const writing = subject.write(writer, id);
 		await held.reached;
 		const filling = reader.pauses.hold(`filled ${subject.layer}`);
 		assert.equal(await subject.read(reader, id), "old", "not committed yet");
-		// A tombstone prevents every fill.
-		if (overrides.layers !== undefined) await filling.reached;
+		await filling.reached;
 		filling.release();
 		held.release();
+		await writing;
+		return await subject.read(reader, id);
+	}
+
+	/** The reader has its lease, and what it read, from before COMMIT. */
+	async function filledAfterCommit(
+		subject: Subject,
+		overrides: Overrides,
+	): Promise<string> {
+		const options = { cacheBytes: 0, overrides };
+		await using reader = await openProcess(fleet.addresses, options);
+		await using writer = await openProcess(fleet.addresses, options);
+		const id = await subject.make(writer);
+		const read = reader.pauses.hold(subject.readStep);
+		const filling = reader.pauses.hold(`filled ${subject.layer}`);
+		const reading = subject.read(reader, id);
+		await read.reached;
+		const committed = writer.pauses.hold("committed");
+		const writing = subject.write(writer, id);
+		await committed.reached;
+		read.release();
+		assert.equal(await reading, "old");
+		await filling.reached;
+		filling.release();
+		assert.equal(await subject.read(reader, id), "old", "not acknowledged");
+		committed.release();
 		await writing;
 		return await subject.read(reader, id);
 	}

@@ -324,7 +324,18 @@ function withPauses(storage: Storage, pauses: Pauses): Storage {
 			},
 		}),
 		async transact(transaction, trace) {
-			const done = await storage.transact(transaction, trace);
+			await pauses.at("transacting");
+			const done = await storage.transact(
+				{
+					...transaction,
+					decide(reads) {
+						const decision = transaction.decide(reads);
+						pauses.pass("decided");
+						return decision;
+					},
+				},
+				trace,
+			);
 			await pauses.at("committed");
 			return done;
 		},
@@ -361,12 +372,6 @@ function cacheWithPauses(cache: SharedCache, pauses: Pauses): SharedCache {
 			await pauses.at(`filling ${layer}`);
 			await cache.fill(fills);
 			await pauses.at(`filled ${layer}`);
-		},
-		async putTombstones(keys) {
-			await pauses.at(`putting tombstones ${layer}`);
-			const done = await cache.putTombstones(keys);
-			await pauses.at(`put tombstones ${layer}`);
-			return done;
 		},
 		async delete(keys) {
 			await pauses.at(`deleting ${layer}`);

@@ -21,7 +21,7 @@ after(async () => {
 });
 
 /** With the time limits of a real process. docs/consistency.md "2. Writes and the outbox". */
-describe("a process that is frozen (SIGSTOP) between its tombstones and COMMIT", () => {
+describe("a process that is frozen (SIGSTOP) with its rows locked, before COMMIT", () => {
 	it("keeps others from writing the list for seconds, and from nothing else; its own write did not happen, and nothing is left to repair", async () => {
 		const attempts: boolean[] = [];
 		while (attempts.at(-1) !== true) {
@@ -36,11 +36,7 @@ describe("a process that is frozen (SIGSTOP) between its tombstones and COMMIT",
 	});
 });
 
-/**
- * Where the cores are so busy that the lock ends before anybody else got to write,
- * or that another writer had it first (the tombstones are put beside the locking),
- * an attempt proves nothing.
- */
+/** Where the cores are so busy that the lock ends before anybody else got to write, an attempt proves nothing. */
 const ATTEMPTS = 5;
 
 /** Freezes a process with its list locked; whether others were written before the lock ended. */
@@ -57,15 +53,13 @@ async function othersAreWrittenMeanwhile(attempt: number): Promise<boolean> {
 	);
 	assert.ok(user && first && second && apart && third);
 	const followUser = other.mapping("followUser");
-	const step = "put tombstones redis";
-	const reached = frozen.send({ do: "reach", step });
+	const stopped = frozen.send({ do: "freeze" });
 	const edge = { mapping: "followUser", from: user, present: true } as const;
 	const outcome = frozen.send({ do: "edge", ...edge, to: first }).then(
 		() => "written",
 		(error: Error) => error.message,
 	);
-	await reached;
-	frozen.freeze();
+	await stopped;
 
 	let isWritten = false;
 	const writing = untilWritten(() =>
@@ -83,7 +77,6 @@ async function othersAreWrittenMeanwhile(attempt: number): Promise<boolean> {
 	await writing;
 
 	frozen.thaw();
-	await frozen.send({ do: "release", step });
 	const head = async () => {
 		const found = await other.head("followUser", user);
 		return [found.count, found.slice().map(({ to }) => to)];

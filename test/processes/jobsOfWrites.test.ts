@@ -92,7 +92,7 @@ describe("a write that leaves a job, killed", () => {
 	}
 
 	for (const [step, isCommitted] of [
-		["put tombstones redis", false],
+		["transacting", false],
 		["committed", true],
 		["enqueuing jobs", true],
 		["enqueued jobs", true],
@@ -106,7 +106,7 @@ describe("a write that leaves a job, killed", () => {
 	}
 
 	it("has a job without a write where the job is enqueued before it", async () => {
-		assert.deepEqual(await killAt("put tombstones redis", "before"), {
+		assert.deepEqual(await killAt("transacting", "before"), {
 			isDeleted: false,
 			jobs: 1,
 		});

@@ -15,7 +15,7 @@ export const NAIVE = {
 			}
 		},
 	}),
-	/** A reader that missed may fill an absent key: a tombstone stops late fills only until it expires. */
+	/** A reader that missed may fill an absent key. */
 	fillsWhatIsAbsent: (stored: Stored) => (cache: SharedCache) => ({
 		...cache,
 		fill: async (fills: readonly Fill[]) => {
@@ -25,22 +25,16 @@ export const NAIVE = {
 			}
 		},
 	}),
-	deletesBeforeCommitOnly: (cache: SharedCache) => ({
+	deletesNothing: (cache: SharedCache) => ({
 		...cache,
-		putTombstones: cache.delete,
 		delete: async () => true,
-	}),
-	deletesAfterCommitOnly: (cache: SharedCache) => ({
-		...cache,
-		putTombstones: async () => true,
 	}),
 } as const;
 
-/** A cache that this writer cannot reach, while others can: no tombstone is put, no key deleted. */
+/** A cache that this writer cannot reach, while others can: no key is deleted. */
 export function unreachable(cache: SharedCache): SharedCache {
 	return {
 		...cache,
-		putTombstones: async () => false,
 		delete: async () => false,
 	};
 }

@@ -12,7 +12,7 @@ const PINS = 600;
 const SHARDS = 2;
 /** How often a transaction runs at most because it met another one or a slow disk: far fewer than there are pins. */
 const REPEATS = 6;
-const CACHE_VERBS = ["tombstone", "delete"] as const;
+const CACHE_VERBS = ["delete"] as const;
 
 async function isRead({ store }: Process, id: Id): Promise<boolean> {
 	const [node] = await new View(store, null).readObjects([id]);
@@ -90,7 +90,7 @@ describe("a new object", () => {
 		}
 	});
 
-	it("costs an import no cache command: these are one tombstone and one delete for each transaction, of lists", async () => {
+	it("costs an import no cache command: these are one delete for each transaction, of lists", async () => {
 		await using process = await openProcess(fleet.addresses, { channel: true });
 		const lines = [
 			...["imp_a", "imp_b"].map((username) => ({

@@ -233,8 +233,6 @@ describe("a shared cache that fails under reads and writes", () => {
 			const changed = async (answer: boolean) => {
 				const layers = both((cache) => ({
 					...cache,
-					putTombstones: async (keys) =>
-						isDown ? answer : cache.putTombstones(keys),
 					delete: async (keys) => (isDown ? answer : cache.delete(keys)),
 				}));
 				const writer = stack.use(

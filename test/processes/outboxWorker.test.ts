@@ -146,8 +146,6 @@ describe("the outbox workers of a fleet", () => {
 						cache.layer === subject.layer
 							? {
 									...cache,
-									putTombstones: async (keys) =>
-										!isCut && cache.putTombstones(keys),
 									delete: async (keys) => !isCut && cache.delete(keys),
 								}
 							: cache,

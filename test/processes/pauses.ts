@@ -13,8 +13,10 @@ const LIMIT_MS = 60_000;
  * interleaving every time.
  *
  * - `objects read`, `heads read`: the database has answered; no cache is filled yet.
- * - `filling …`, `filled …`, `putting tombstones …`, `put tombstones …`,
- *   `deleting …`, each with the layer's name: before or after the command to it.
+ * - `filling …`, `filled …`, `deleting …`, each with the layer's name: before or
+ *   after the command to it.
+ * - `transacting`: nothing is locked or read yet.
+ * - `decided`: rows are locked, COMMIT is not sent. Nothing waits there: see `stopAt`.
  * - `committed`: COMMIT was acknowledged; no key is deleted, no entry delivered.
  * - `enqueuing jobs`, `enqueued jobs`: before and after jobs of writes are enqueued; their outbox entries are not deleted yet.
  * - `changing lookups`, `changed lookups`: before and after lookup rows are changed.
@@ -24,6 +26,8 @@ export class Pauses {
 		string,
 		{ reach(): void; released: Promise<void> }
 	>();
+
+	readonly #stops = new Map<string, () => void>();
 
 	/** Holds every arrival at the step until it is released. */
 	hold(step: string): Held {
@@ -48,6 +52,17 @@ export class Pauses {
 				released.resolve();
 			},
 		};
+	}
+
+	/** What happens at the next arrival at a step where nothing can wait. */
+	stopAt(step: string, stop: () => void): void {
+		this.#stops.set(step, stop);
+	}
+
+	pass(step: string): void {
+		const stop = this.#stops.get(step);
+		this.#stops.delete(step);
+		stop?.();
 	}
 
 	async at(step: string): Promise<void> {

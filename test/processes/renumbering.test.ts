@@ -24,7 +24,6 @@ describe("pages of a list on MySQL that another process renumbers", () => {
 			objects,
 			heads: {
 				...heads,
-				putTombstones: async (keys) => keeps || heads.putTombstones(keys),
 				delete: async (keys) => keeps || heads.delete(keys),
 			},
 		});

@@ -38,9 +38,9 @@ describe("traced writes with shared caches", () => {
 		]);
 	}
 
-	it("record the keys that got tombstones before COMMIT and were deleted after it", async () => {
+	it("record the keys that were deleted after COMMIT", async () => {
 		const pin = await makePin(writer, {}, 1);
-		const kept = ["tombstone redis 1 true", "delete redis 1 true"];
+		const kept = ["redis 1 true"];
 		assert.deepEqual(await like(writer, pin), [
 			["transaction likePin", kept, { edges: 1, invalidations: 1 }, true],
 			// Its own entry covers what it changed on its shard.
@@ -58,7 +58,7 @@ describe("traced writes with shared caches", () => {
 		assert.deepEqual(await like(process, pin), [
 			[
 				"transaction likePin,likePin.inverse",
-				["tombstone redis 2 true", "delete redis 2 true"],
+				["redis 2 true"],
 				{ invalidations: 1 },
 				true,
 			],
@@ -74,7 +74,7 @@ describe("traced writes with shared caches", () => {
 		const [write, ...others] = await like(alone, pin);
 		assert.deepEqual(write, [
 			"transaction likePin",
-			["tombstone redis 1 false", "delete redis 1 false"],
+			["redis 1 false"],
 			{ edges: 1, invalidations: 1 },
 			false,
 		]);

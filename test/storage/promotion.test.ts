@@ -23,6 +23,7 @@ import {
 	user,
 } from "../helpers/storageModel.ts";
 import { create, good, listOf, toggle } from "../helpers/storing.ts";
+import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { timed } from "../helpers/timing.ts";
 import { until } from "../helpers/until.ts";
@@ -271,36 +272,36 @@ const WRITING =
 
 test("a COMMIT rejected as read-only changes nothing, and its retry is carried out once", async () => {
 	await using server = await startMysql();
-	const topology = topologyOn(server.url);
+	await using link = await TcpProxy.to(server.port);
+	const throughLink = new URL(server.url);
+	throughLink.port = String(link.port);
+	const topology = topologyOn(throughLink.href);
 	await using storage = await createReloadableStorage(
 		(topology) => openMysqlStorage({ model: MODEL, topology }),
 		topology,
 		{ retryMs: 100 },
 	);
 	await storage.admin.createTables();
-	let isRejected = false;
 	let decisions = 0;
-	const { result } = await storage.transact({
+	const creating = storage.transact({
 		shard: 0,
 		creates: [{ type: "Pin", data: { n: 1 } }],
 		decide({ created }) {
 			decisions += 1;
+			// Only COMMIT is left.
+			if (decisions === 1) link.hold();
 			return { result: created };
 		},
-		async beforeCommit() {
-			if (isRejected) return;
-			isRejected = true;
-			await until("the pin to be written", async () => {
-				const [row] = await ask(server, WRITING);
-				return row?.n === 1;
-			});
-			// Only COMMIT is left.
-			await ask(server, "SET GLOBAL super_read_only = ON");
-			setTimeout(() => {
-				ask(server, "SET GLOBAL read_only = OFF").catch(() => {});
-			}, 300);
-		},
 	});
+	await until("COMMIT", () => link.held > 0);
+	const [writing] = await ask(server, WRITING);
+	assert.equal(writing?.n, 1);
+	await ask(server, "SET GLOBAL super_read_only = ON");
+	link.release();
+	setTimeout(() => {
+		ask(server, "SET GLOBAL read_only = OFF").catch(() => {});
+	}, 300);
+	const { result } = await creating;
 	assert.equal(decisions, 2);
 	const [row] = await ask(server, "SELECT COUNT(*) AS pins FROM db00000.pins");
 	assert.equal(row?.pins, 1);

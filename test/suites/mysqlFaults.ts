@@ -23,6 +23,7 @@ import { codes, create, listOf, toggle } from "../helpers/storing.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { timed } from "../helpers/timing.ts";
 import { until } from "../helpers/until.ts";
+import { untilWritten } from "../helpers/untilWritten.ts";
 import { recordWriteTrace } from "../helpers/writeTrace.ts";
 import type { Server } from "../services/server.ts";
 
@@ -71,25 +72,25 @@ export function mysqlFaultsSuite(
 			await using storage = await openMysql(server.url, {
 				limits: { rowsMs: 3_000, writeMs: 3_000, connections: 2 },
 			});
-			const { promise: released, resolve: release } =
-				Promise.withResolvers<void>();
-			const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-			const list = { mapping: likedBy, from: pin(1) };
-			const holding = storage.transact({
-				shard: 0,
-				lists: [list],
-				decide: () => ({ result: null, objects: [] }),
-				beforeCommit() {
-					begin();
-					return released;
-				},
-			});
-			holding.catch(() => {});
-			// What comes with it would share its transaction.
-			await begun;
+			await toggle(storage, likedBy, pin(1), user(9), true);
+			await using locker = await createConnection(server.url);
+			// As Corkboard locks: no gaps between rows.
+			await locker.query("SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
+			await locker.beginTransaction();
+			await locker.query(
+				`SELECT * FROM db00000.lists WHERE from_id = ${pin(1)} FOR UPDATE`,
+			);
 			const waiting = Promise.allSettled(
 				[1, 2, 3].map((n) => toggle(storage, likedBy, pin(1), user(n), true)),
 			);
+			// What comes with them would share their transaction.
+			await until("the lock to be waited for", async () => {
+				const [row] = await ask(
+					server,
+					"SELECT COUNT(*) AS n FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
+				);
+				return Number(row?.n) === 1;
+			});
 			// One of the two connections is left for other callers.
 			await toggle(storage, likedBy, pin(2), user(1), true);
 			assert.deepEqual(codesOf(await waiting), [
@@ -97,94 +98,11 @@ export function mysqlFaultsSuite(
 				"UNAVAILABLE",
 				"UNAVAILABLE",
 			]);
-			release();
-			await Promise.allSettled([holding]);
-			await toggle(storage, likedBy, pin(1), user(9), true);
-			assert.equal((await listOf(opened.storage, likedBy, pin(1))).count, 1);
-		});
-
-		test("awaits beforeCommit beside the locks, before decide and COMMIT", async () => {
-			await using opened = await open();
-			const { storage } = opened;
-			const order: string[] = [];
-			const { result } = await storage.transact({
-				shard: 0,
-				creates: [{ type: "Pin", data: {} }],
-				decide: () => {
-					order.push("decide");
-					return { result: "done" };
-				},
-				beforeCommit: async () => {
-					order.push("before commit");
-					assert.deepEqual(await storage.read("objects", [pin(1)]), [null]);
-					await sleep(20);
-					order.push("waited");
-				},
-			});
-			assert.equal(result, "done");
-			assert.deepEqual(order, ["before commit", "waited", "decide"]);
-			assert.deepEqual(await storage.read("objects", [pin(1)]), ["{}"]);
-		});
-
-		test("does not commit a transaction whose beforeCommit outlasts the tombstone TTL each time", async () => {
-			await using opened = await open();
-			const { storage } = opened;
-			let times = 0;
-			await assert.rejects(
-				storage.transact({
-					shard: 0,
-					creates: [{ type: "Pin", data: {} }],
-					decide: () => ({ result: null }),
-					beforeCommit() {
-						times += 1;
-						return sleep(1_050);
-					},
-				}),
-				{ code: "UNAVAILABLE" },
+			await locker.rollback();
+			await untilWritten(() =>
+				toggle(opened.storage, likedBy, pin(1), user(9), false),
 			);
-			assert.equal(times, 4);
-			assert.deepEqual(await storage.read("objects", [pin(1)]), [null]);
-		});
-
-		test("commits after a beforeCommit that took long, and is called again until it takes less", async () => {
-			await using opened = await open();
-			const { storage } = opened;
-			let times = 0;
-			await storage.transact({
-				shard: 0,
-				creates: [{ type: "Pin", data: {} }],
-				decide: () => ({ result: null }),
-				beforeCommit: () => sleep(times++ < 3 ? 1_050 : 0),
-			});
-			assert.equal(times, 4);
-			assert.deepEqual(await storage.read("objects", [pin(1)]), ["{}"]);
-		});
-
-		test("waits for a COMMIT that takes longer than a tombstone lasts, and calls beforeCommit again and again meanwhile", async () => {
-			await using opened = await open();
-			await using proxy = await TcpProxy.to(server.port);
-			await using storage = await openMysql(through(server, proxy), {
-				limits: { writeMs: 60_000 },
-			});
-			await create(storage, 0, "Pin", {});
-			let times = 0;
-			const creating = storage.transact({
-				shard: 0,
-				creates: [{ type: "Pin", data: {} }],
-				decide: () => {
-					// What is sent from now on is COMMIT, with the last writes.
-					proxy.hold();
-					return { result: null };
-				},
-				async beforeCommit() {
-					times += 1;
-				},
-			});
-			// Each call is half a second after the one before: a tombstone lasts for 2 s.
-			await until("beforeCommit is called again", () => times > 5);
-			proxy.release();
-			await creating;
-			assert.deepEqual(await opened.storage.read("objects", [pin(2)]), ["{}"]);
+			assert.equal((await listOf(opened.storage, likedBy, pin(1))).count, 0);
 		});
 
 		test("objects that are created in a list while the host is slow share transactions, and one of them that throws disturbs no other", async () => {
@@ -269,7 +187,6 @@ export function mysqlFaultsSuite(
 				shard: 0,
 				creates: [{ type: "Pin", data: {} }],
 				decide: () => ({ result: "made" }),
-				beforeCommit: async () => {},
 			});
 			assert.equal(result, "made");
 		});

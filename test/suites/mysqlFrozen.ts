@@ -26,7 +26,6 @@ export function mysqlFrozenSuite(
 			limits: {},
 			from: pin(1),
 			to: user(1),
-			at: "beforeCommit",
 			...like,
 		});
 
@@ -51,7 +50,6 @@ export function mysqlFrozenSuite(
 		test("repeats the transaction on another connection after it continues, if there is time, and writes once", async () => {
 			await using opened = await open();
 			await using frozen = await frozenLike({
-				at: "decide",
 				limits: { silenceMs: 1_000, writeMs: 120_000 },
 			});
 			await untilWritten(() =>

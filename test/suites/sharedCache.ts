@@ -17,7 +17,6 @@ export interface CacheOptions {
 	readonly port?: number;
 	readonly deadlineMs?: number;
 	readonly leaseSeconds?: number;
-	readonly tombstoneSeconds?: number;
 	readonly ttlSeconds?: number;
 }
 
@@ -33,7 +32,6 @@ export interface OpenCache {
 const PATIENT = { deadlineMs: 5_000 };
 /** Longer than a lease of one second lasts in memcached, which counts whole seconds. */
 const OVER_A_SECOND_MS = 2_200;
-const LONGEST_TOMBSTONE_MS = 3_500;
 
 let keys = 0;
 /** A key that no other test uses. */
@@ -118,17 +116,15 @@ export function sharedCacheTests({
 
 	test("results come in the order of the keys, whatever the state of each", async () => {
 		await using cache = open();
-		const [held, tombstoned, leased, absent] = [1, 2, 3, 4].map(newKey) as [
-			string,
+		const [held, leased, absent] = [1, 2, 3].map(newKey) as [
 			string,
 			string,
 			string,
 		];
 		await cache.fill([{ lease: await leaseOf(cache, held), value: "held" }]);
-		await cache.putTombstones([tombstoned]);
 		await leaseOf(cache, leased);
-		const looked = await cache.getOrLease([absent, leased, held, tombstoned]);
-		assert.deepEqual(looked.map(kindOf), ["lease", "busy", "hit", "busy"]);
+		const looked = await cache.getOrLease([absent, leased, held]);
+		assert.deepEqual(looked.map(kindOf), ["lease", "busy", "hit"]);
 		assert.deepEqual(looked[2], hit("held"));
 	});
 
@@ -141,13 +137,13 @@ export function sharedCacheTests({
 		assert.equal(kindOf((await cache.getOrLease([key]))[0]), "lease");
 	});
 
-	test("a fill is rejected over a tombstone", async () => {
+	test("a delete also removes what was filled before it", async () => {
 		await using cache = open();
 		const key = newKey();
-		const lease = await leaseOf(cache, key);
-		assert.equal(await cache.putTombstones([key]), true);
-		await cache.fill([{ lease, value: "old" }]);
-		assert.deepEqual(await cache.getOrLease([key]), [{ kind: "busy" }]);
+		await cache.fill([{ lease: await leaseOf(cache, key), value: "old" }]);
+		assert.deepEqual(await cache.getOrLease([key]), [hit("old")]);
+		assert.equal(await cache.delete([key]), true);
+		assert.equal(kindOf((await cache.getOrLease([key]))[0]), "lease");
 	});
 
 	test("a fill is refused over a newer lease, whose own fill is accepted", async () => {
@@ -171,46 +167,6 @@ export function sharedCacheTests({
 			const lease = await leaseOf(cache, key);
 			await sleep(OVER_A_SECOND_MS);
 			await cache.fill([{ lease, value: "old" }]);
-			assert.equal(kindOf((await cache.getOrLease([key]))[0]), "lease");
-		});
-
-		test("a tombstone replaces a value, and expires", async () => {
-			await using cache = open();
-			const key = newKey();
-			await cache.fill([{ lease: await leaseOf(cache, key), value: "old" }]);
-			assert.equal(await cache.putTombstones([key]), true);
-			assert.deepEqual(await cache.getOrLease([key]), [{ kind: "busy" }]);
-			await sleep(LONGEST_TOMBSTONE_MS);
-			assert.equal(kindOf((await cache.getOrLease([key]))[0]), "lease");
-		});
-
-		test("a tombstone lasts at least two seconds", async () => {
-			await using cache = open();
-			const key = newKey();
-			// On a busy machine the read itself may be late, and memcached's clock, which
-			// it sets once a second, may be behind when the tombstone comes.
-			const early: string[] = [];
-			for (let tries = 1; tries <= 10 && early.length < 3; tries++) {
-				const start = performance.now();
-				await cache.putTombstones([key]);
-				await sleep(1_900);
-				const [looked] = await cache.getOrLease([key]);
-				const ms = performance.now() - start;
-				if (ms > 2_000) continue;
-				if (kindOf(looked) === "busy") return;
-				early.push(`${kindOf(looked)} after ${ms} ms`);
-			}
-			assert.deepEqual(early, []);
-		});
-
-		test("a delete also removes a value that was filled after the tombstone expired", async () => {
-			await using cache = open({ tombstoneSeconds: 1 });
-			const key = newKey();
-			await cache.putTombstones([key]);
-			await sleep(OVER_A_SECOND_MS);
-			await cache.fill([{ lease: await leaseOf(cache, key), value: "old" }]);
-			assert.deepEqual(await cache.getOrLease([key]), [hit("old")]);
-			assert.equal(await cache.delete([key]), true);
 			assert.equal(kindOf((await cache.getOrLease([key]))[0]), "lease");
 		});
 
@@ -263,18 +219,12 @@ export function sharedCacheTests({
 			assert.equal(await heldBy(one, key), "most");
 		});
 
-		test("is not replaced after a tombstone or a delete", async () => {
+		test("is not replaced after a delete", async () => {
 			await using cache = openWhole();
-			const tombstoned = await held(cache);
-			const deleted = await held(cache);
-			await cache.putTombstones([tombstoned.key]);
-			await cache.delete([deleted.key]);
-			await cache.fill([
-				{ lease: tombstoned.lease, value: "old" },
-				{ lease: deleted.lease, value: "old" },
-			]);
-			assert.equal(await heldBy(cache, tombstoned.key), "busy");
-			assert.equal(await heldBy(cache, deleted.key), "lease");
+			const { key, lease } = await held(cache);
+			await cache.delete([key]);
+			await cache.fill([{ lease, value: "old" }]);
+			assert.equal(await heldBy(cache, key), "lease");
 		});
 
 		test("is not replaced after it was deleted and filled again, also with the same text", async () => {
@@ -288,21 +238,10 @@ export function sharedCacheTests({
 		});
 	});
 
-	test("a key with a tombstone can be filled as soon as it is deleted", async () => {
-		await using cache = open();
-		const key = newKey();
-		await cache.fill([{ lease: await leaseOf(cache, key), value: "old" }]);
-		assert.equal(await cache.putTombstones([key]), true);
-		assert.equal(await cache.delete([key]), true);
-		await cache.fill([{ lease: await leaseOf(cache, key), value: "new" }]);
-		assert.deepEqual(await cache.getOrLease([key]), [hit("new")]);
-	});
-
 	test("a delete of an absent key is acknowledged, and so is one of no key", async () => {
 		await using cache = open();
 		assert.equal(await cache.delete([newKey(), newKey()]), true);
 		assert.equal(await cache.delete([]), true);
-		assert.equal(await cache.putTombstones([]), true);
 		assert.deepEqual(await cache.getOrLease([]), []);
 		await cache.fill([]);
 	});
@@ -317,7 +256,6 @@ export function sharedCacheTests({
 			proxy.hold();
 			const filling = far.fill([{ lease, value: "old" }]);
 			await until("the fill to be held", () => proxy.held > 0);
-			assert.equal(await near.putTombstones([key]), true);
 			assert.equal(await near.delete([key]), true);
 			if (between === "finds the new value") {
 				await near.fill([{ lease: await leaseOf(near, key), value: "new" }]);
@@ -438,11 +376,6 @@ export function sharedCacheTests({
 			leases.map((lease, at) => ({ lease, value: values[at] as string })),
 		);
 		assert.deepEqual(await cache.getOrLease(all), values.map(hit));
-		assert.equal(await cache.putTombstones(all), true);
-		assert.deepEqual(
-			new Set((await cache.getOrLease(all)).map(kindOf)),
-			new Set(["busy"]),
-		);
 		assert.equal(await cache.delete(all), true);
 		assert.deepEqual(
 			new Set((await cache.getOrLease(all)).map(kindOf)),
@@ -578,7 +511,6 @@ export function sharedCacheTests({
 		await cache[Symbol.asyncDispose]();
 		assert.deepEqual(await cache.getOrLease([key]), [{ kind: "down" }]);
 		await cache.fill([{ lease, value: "late" }]);
-		assert.equal(await cache.putTombstones([key]), false);
 		assert.equal(await cache.delete([key]), false);
 	});
 }

@@ -30,14 +30,13 @@ import {
 /**
  * The shared cache on memcached, by its meta commands. A fill lease is the CAS
  * number of an empty item that the read created. The flags of an item say what
- * it is: a value, a tombstone, or none of them, a lease.
+ * it is: a value, or without them a lease.
  *
- *     getOrLease     mg … N: the item, which is created where there is none;
- *                    W says that this reader created it
- *     fill           ms … C: set with that CAS number: refused if the empty item
- *                    is gone, or the value that a hit returned with its number
- *     putTombstones  ms, whatever is there
- *     delete         md, whatever is there
+ *     getOrLease  mg … N: the item, which is created where there is none;
+ *                 W says that this reader created it
+ *     fill        ms … C: set with that CAS number: refused if the empty item
+ *                 is gone, or the value that a hit returned with its number
+ *     delete      md, whatever is there
  *
  * So each is one batch of commands, and a read leases what is absent.
  *
@@ -47,8 +46,7 @@ import {
  *
  * `delete` may remove a lease that was taken after the commit. Then that fill
  * is refused and the next reader leases again: this costs a read and keeps
- * nothing stale. To delete only a tombstone would be wrong: it may have expired
- * before the commit, and a stale value have been filled.
+ * nothing stale.
  *
  * Keys carry a hash of the list of the settings, so a changed list starts empty:
  * all processes must be given the same list, in any order. In a list of the map
@@ -68,7 +66,6 @@ export function openMemcachedCache(options: {
 	readonly deadlineMs?: number;
 	readonly ttlSeconds?: number;
 	readonly leaseSeconds?: number;
-	readonly tombstoneSeconds?: number;
 }): PlacedCache {
 	const { hosts = [], gateOf, now } = options;
 	const settings = { memcached: hosts, redis: null };
@@ -83,8 +80,6 @@ export function openMemcachedCache(options: {
 		deadlineMs: 100,
 		ttlSeconds: 3_600,
 		leaseSeconds: 5,
-		// memcached counts whole seconds: 3 s last at least 2.
-		tombstoneSeconds: 3,
 		...options,
 	};
 	return openSharedCache({
@@ -119,7 +114,6 @@ interface Limits {
 	readonly deadlineMs: number;
 	readonly ttlSeconds: number;
 	readonly leaseSeconds: number;
-	readonly tombstoneSeconds: number;
 }
 
 class MemcachedServer implements CacheServer {
@@ -131,13 +125,12 @@ class MemcachedServer implements CacheServer {
 	readonly #process = randomBytes(TOKEN_BYTES).toString("base64url");
 	readonly #get: string;
 	readonly #set: string;
-	readonly #tombstone: string;
 
 	constructor(
 		host: string,
 		address: MemcachedAddress,
 		prefix: string,
-		{ deadlineMs, ttlSeconds, leaseSeconds, tombstoneSeconds }: Limits,
+		{ deadlineMs, ttlSeconds, leaseSeconds }: Limits,
 		onUp: () => void,
 	) {
 		this.host = host;
@@ -145,8 +138,7 @@ class MemcachedServer implements CacheServer {
 		this.maxAgeMs = (ttlSeconds + leaseSeconds + 2) * 1_000;
 		this.#prefix = prefix;
 		this.#get = ` f c v N${leaseSeconds}\r\n`;
-		this.#set = ` F${KIND.VALUE} T${ttlSeconds} q\r\n`;
-		this.#tombstone = ` 0 F${KIND.TOMBSTONE} T${tombstoneSeconds} q\r\n\r\n`;
+		this.#set = ` F${VALUE_FLAG} T${ttlSeconds} q\r\n`;
 		this.#link = new CacheConnection({
 			layer: "memcached",
 			host,
@@ -179,7 +171,7 @@ class MemcachedServer implements CacheServer {
 			}
 			item.asked = asked;
 			item.at = at;
-			if (item.flags === KIND.VALUE) results[at] = item;
+			if (item.flags === VALUE_FLAG) results[at] = item;
 			else if (item.isCreated) {
 				results[at] = { kind: "lease", lease: item.lease };
 			} else results[at] = BUSY;
@@ -203,14 +195,6 @@ class MemcachedServer implements CacheServer {
 		return refused?.length ?? null;
 	}
 
-	async putTombstones(keys: readonly string[]): Promise<boolean> {
-		const commands = keys.map(
-			(key) => `ms ${this.#prefix}${key}${this.#tombstone}`,
-		);
-		const refused = await this.#sendQuiet("tombstone", commands);
-		return refused?.length === 0;
-	}
-
 	async delete(keys: readonly string[], isProbe: boolean): Promise<boolean> {
 		const commands = keys.map((key) => `md ${this.#prefix}${key} q\r\n`);
 		const refused = await this.#sendQuiet("delete", commands, isProbe);
@@ -219,7 +203,7 @@ class MemcachedServer implements CacheServer {
 
 	/** What was refused of the commands; null if memcached did not answer. */
 	#sendQuiet(
-		verb: "set" | "tombstone" | "delete",
+		verb: "set" | "delete",
 		commands: string[],
 		isProbe = false,
 	): Promise<readonly Response[] | null> {
@@ -235,7 +219,7 @@ class MemcachedServer implements CacheServer {
 		const key = `${this.#prefix}trial.${this.#process}`;
 		const responses = await this.#link.call("try", 1, (open) =>
 			open.tryAll([
-				`ms ${key} 0 F${KIND.TOMBSTONE} T${TRIAL_KEY_SECONDS}\r\n\r\n`,
+				`ms ${key} 0 F${VALUE_FLAG} T${TRIAL_KEY_SECONDS}\r\n\r\n`,
 				`mg ${key} f\r\n`,
 				`md ${key}\r\n`,
 				`mg ${key} f\r\n`,
@@ -274,7 +258,7 @@ class MemcachedServer implements CacheServer {
 }
 
 /** The flags of what the cache sets. An item that a read created has none. */
-const KIND = { VALUE: 1, TOMBSTONE: 3 } as const;
+const VALUE_FLAG = 1;
 
 /** The responses to a command that was done, and to a read of an absent key. */
 const STORED = "HD";

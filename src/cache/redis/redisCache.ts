@@ -23,26 +23,18 @@ import type {
 	RedisConnections,
 } from "./redisConnections.ts";
 import { isRefusal } from "./redisErrors.ts";
-import {
-	DONE,
-	evaluate,
-	FILL,
-	GET_OR_LEASE,
-	TOMBSTONE,
-} from "./redisScripts.ts";
+import { evaluate, FILL, GET_OR_LEASE } from "./redisScripts.ts";
 import type { RedisServers } from "./redisServers.ts";
 
 /**
  * The shared cache on Redis. A stored string begins with its mark, which ends at
- * the first space: `T` a tombstone, `L` and a token a lease, `V` and a token a
- * value. No two leases and no two fills of a key have one token, so a mark is all
+ * the first space: `L` and a token a lease, `V` and a token a value. No two leases and no two fills of a key have one token, so a mark is all
  * that a fill has to compare: a value that was read is replaced only if it was
  * neither deleted nor filled again since.
  *
- *     getOrLease     a script: MGET, and SET NX a lease for the absent keys
- *     fill           a script: if the key still has the mark, SET the value
- *     putTombstones  a script: SET a tombstone, whatever is there
- *     delete         DEL, whatever is there
+ *     getOrLease  a script: MGET, and SET NX a lease for the absent keys
+ *     fill        a script: if the key still has the mark, SET the value
+ *     delete      DEL, whatever is there
  *
  * So a batch of keys is one command, however many keys it has.
  *
@@ -52,14 +44,13 @@ import type { RedisServers } from "./redisServers.ts";
  * - R leases after the commit of W. The delete of W, late or repeated from the
  *   outbox, removes the token: the fill of R is refused and the next reader
  *   leases again. That costs a read and keeps nothing stale.
- * - The tombstone of W expires before its commit, R leases, reads the old row
- *   and fills it, W commits. Only a delete that also removes values repairs
- *   this, so "delete only my tombstone" would be wrong.
+ * - R leases and reads the old row before the commit of W, and fills it before
+ *   the delete of W, which removes it.
  * - The same, but R fills after the delete of W: the token is gone, so the fill
  *   is refused. If a third reader leased meanwhile, the token is another one.
  * - R reads a value and means to replace it. That is as if R had leased the key
- *   then: the tombstone and the delete of W remove the mark that R compares, and
- *   a fill after them has another token, even if its text is the same.
+ *   then: the delete of W removes the mark that R compares, and a fill after it
+ *   has another token, even if its text is the same.
  *
  * Keys carry the `run_id` of the server, which is read on each connect before
  * anything else. A server restarted from a snapshot, or a replica promoted to
@@ -68,8 +59,8 @@ import type { RedisServers } from "./redisServers.ts";
  * restart keeps its `run_id`: flush it first.)
  *
  * Run Redis with `maxmemory-policy allkeys-lru`. With `noeviction` a full Redis
- * refuses writes: no lease is given, fills are dropped and tombstones are not
- * acknowledged; hits and `delete` still work. A Redis that refuses `delete` as well,
+ * refuses writes: no lease is given and fills are dropped; hits and `delete`
+ * still work. A Redis that refuses `delete` as well,
  * or shows others what it deleted, is not read (writeProof.ts).
  */
 export function openRedisCache(
@@ -87,7 +78,6 @@ export function openRedisCache(
 		deadlineMs: 100,
 		ttlMs: 3_600_000,
 		leaseMs: 5_000,
-		tombstoneMs: 2_000,
 		...options,
 	};
 	return openSharedCache({
@@ -110,7 +100,6 @@ interface Limits {
 	readonly deadlineMs: number;
 	readonly ttlMs: number;
 	readonly leaseMs: number;
-	readonly tombstoneMs: number;
 }
 
 class RedisServer implements CacheServer {
@@ -189,17 +178,6 @@ class RedisServer implements CacheServer {
 		);
 	}
 
-	async putTombstones(keys: readonly string[]): Promise<boolean> {
-		const replies = await this.#call("tombstone", keys, (client, names) =>
-			inBatches(names, BATCH, async (batch) => [
-				await evaluate(client, TOMBSTONE, batch, [
-					String(this.#limits.tombstoneMs),
-				]),
-			]),
-		);
-		return replies?.every((reply) => reply === DONE) ?? false;
-	}
-
 	async delete(keys: readonly string[], isProbe: boolean): Promise<boolean> {
 		const replies = await this.#call(
 			"delete",
@@ -249,7 +227,7 @@ class RedisServer implements CacheServer {
 
 	/** Runs a command with the names that the keys have on the server it goes to. */
 	#call<T>(
-		verb: "get" | "tombstone" | "delete" | "try",
+		verb: "get" | "delete" | "try",
 		keys: readonly string[],
 		run: (client: RedisCommands, names: string[]) => Promise<T>,
 		options: { readonly isProbe?: boolean } = {},

@@ -1,9 +1,6 @@
 import type { RedisCommands } from "./redisConnection.ts";
 import { meaningOf } from "./redisErrors.ts";
 
-/** The reply of a script that has nothing to say. */
-export const DONE = "OK";
-
 /**
  * ARGV: how long a lease lives, and its mark. Returns for each key what it holds, null
  * where it was absent and is leased now, and 0 where there is no memory for a lease.
@@ -22,13 +19,6 @@ for at, key in ipairs(KEYS) do
 	end
 end
 return found`;
-
-/** ARGV: how long a tombstone lives. */
-export const TOMBSTONE = `
-for _, key in ipairs(KEYS) do
-	redis.call('SET', key, 'T', 'PX', ARGV[1])
-end
-return 'OK'`;
 
 /** ARGV: the TTL, then for each key the mark that it must have, and the value; an empty value stands for one that is not cached. Returns how many keys had another mark. */
 export const FILL = `

@@ -3,7 +3,7 @@ import { CommandsByName, type RedisByName } from "./redisServers.ts";
 
 /**
  * Texts in Redis under keys that are hashes of the texts. Such an entry is never
- * stale, so it needs no lease and no tombstone. If Redis is slow or down, a call
+ * stale, so it needs no lease and no delete. If Redis is slow or down, a call
  * costs a bounded wait and finds nothing.
  */
 export function openRedisTexts(options: {

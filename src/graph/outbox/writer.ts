@@ -43,8 +43,7 @@ export interface Writer {
 }
 
 /** A transaction of the storage port whose `decide` gives a typed outbox entry. */
-export interface WriteTransaction<T>
-	extends Omit<Transaction<T>, "decide" | "beforeCommit"> {
+export interface WriteTransaction<T> extends Omit<Transaction<T>, "decide"> {
 	readonly decide: (reads: TransactionReads) => Decision<T>;
 }
 

@@ -45,8 +45,8 @@ export interface Written<T> {
 }
 
 /**
- * The way of every write to the shards, in order: lock and read, tombstone, decide,
- * write, commit, invalidate, deliver, confirm (docs/consistency.md "2. Writes
+ * The way of every write to the shards, in order: lock and read, decide, write,
+ * commit, invalidate, deliver, confirm (docs/consistency.md "2. Writes
  * and the outbox"). The commit alone decides whether the write happened.
  *
  * With a trace, each call is one write of it: names and numbers, no content.
@@ -79,7 +79,7 @@ export class WritePipeline implements Writer {
 		this.#trace = trace;
 	}
 
-	/** Steps 1 to 6. The outbox entry covers the invalidation too, and is left to the caller or the outbox worker. */
+	/** Steps 1 to 5. The outbox entry covers the invalidation too, and is left to the caller or the outbox worker. */
 	async transactWithInvalidations<T>(
 		transaction: WriteTransaction<T>,
 	): Promise<Committed<T>> {
@@ -93,7 +93,6 @@ export class WritePipeline implements Writer {
 		let outboxEntry: JsonObject | undefined;
 		let beside: JsonObject | undefined;
 		let objects: ReturnType<typeof transaction.decide>["objects"];
-		let hasTombstones = false;
 		/** Whether changes were sent with COMMIT, or may have been. */
 		let mayBeCommitted = false;
 		let committed: TransactionResult<T>;
@@ -104,13 +103,13 @@ export class WritePipeline implements Writer {
 				{
 					...transaction,
 					decide(reads) {
-						// 3. Decide, synchronously; again after a deadlock or a renumbering.
+						// 2. Decide, synchronously; again after a deadlock or a renumbering.
 						mayBeCommitted = false;
 						const decision = transaction.decide(reads);
 						mayBeCommitted = true;
 						created = reads.created;
 						objects = decision.objects;
-						// 4. Write: the port writes objects, edges, counts and the outbox row.
+						// 3. Write: the port writes objects, edges, counts and the outbox row.
 						const { entry, hides: _, ...writes } = decision;
 						const invalidates =
 							store.sharesCaches && hasKeys && changesAny(decision, created);
@@ -129,35 +128,20 @@ export class WritePipeline implements Writer {
 							...(beside !== undefined && { besideEntry: beside }),
 						};
 					},
-					...(store.sharesCaches && {
-						// 2. Tombstone, beside step 1: no reader fills a shared cache with the
-						// old value, also if this process dies between the commit and step 6.
-						async beforeCommit() {
-							hasTombstones = true;
-							await store.invalidator.putTombstones(changed, trace);
-						},
-					}),
 				},
 				trace,
 			);
-			// 5. Commit: sent with step 4, and done when the port's `transact` resolves.
+			// 4. Commit: sent with step 3, and done when the port's `transact` resolves.
 		} catch (error) {
-			store.invalidator.invalidateLocally(changed);
-			// The outcome of COMMIT may be unknown, and it may take effect later: until
-			// then readers would cache the old value. New tombstones cover it; if it
-			// was committed, the outbox worker delivers its entry.
-			if (hasTombstones && mayBeCommitted) {
-				await store.invalidator.putTombstones(changed, trace);
-				store.invalidator.publish(changed);
-			} else if (hasTombstones) {
-				// Nothing was written: readers may fill the caches again.
-				await store.invalidator.invalidate(changed, trace);
-			}
+			// The outcome of COMMIT may be unknown. If it takes effect later, those who
+			// find its outbox entry do this again.
+			if (mayBeCommitted) await store.invalidator.invalidate(changed, trace);
+			else store.invalidator.invalidateLocally(changed);
 			trace?.fail(error);
 			throw error;
 		}
 
-		// 6. Invalidate: this process's caches, the shared caches, other processes.
+		// 5. Invalidate: this process's caches, the shared caches, other processes.
 		for (const changes of this.#changes) changes.push(changed);
 		const invalidated = await store.invalidator.invalidate(changed, trace);
 		trace?.end(summary);
@@ -207,7 +191,7 @@ export class WritePipeline implements Writer {
 	}
 
 	/**
-	 * Steps 1 to 6 of a delivery. The entry that is being delivered is on another
+	 * Steps 1 to 5 of a delivery. The entry that is being delivered is on another
 	 * shard, as a rule: an entry of its own covers this invalidation, which is
 	 * deleted when it was acknowledged.
 	 */
@@ -221,7 +205,7 @@ export class WritePipeline implements Writer {
 		return { ...committed, row: null };
 	}
 
-	/** Steps 1 to 8. `alsoDeliver`: entries that earlier transactions of the same write committed. */
+	/** Steps 1 to 7. `alsoDeliver`: entries that earlier transactions of the same write committed. */
 	async write<T>(
 		transaction: WriteTransaction<T>,
 		alsoDeliver: (result: T) => readonly OutboxRow[] = () => [],
@@ -241,7 +225,7 @@ export class WritePipeline implements Writer {
 				});
 			const committedAt = performance.now();
 
-			// 7. Deliver what the entry promises to other shards, if that is soon done.
+			// 6. Deliver what the entry promises to other shards, if that is soon done.
 			// What was invalidated just now need not be invalidated again.
 			const rows = [row, besideRow].filter((one) => one != null);
 			const delivery = await deliverNow(this, [
@@ -249,7 +233,7 @@ export class WritePipeline implements Writer {
 				...(invalidated ? rows.map(withoutInvalidations) : rows),
 			]);
 
-			// 8. Confirm: a write that hides something waits until no other process
+			// 7. Confirm: a write that hides something waits until no other process
 			// shows it any more, as far as that is soon known.
 			if (hides) {
 				await this.store.invalidator.untilInvalidated(

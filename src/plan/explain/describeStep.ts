@@ -106,11 +106,9 @@ export function describeWrite(write: ExplainWrite): readonly string[] {
 			`outbox: ${parts}, ${write.delivered ? "delivered" : "pending"}`,
 		);
 	}
-	for (const { layer, verb, keys, ok } of caches) {
+	for (const { layer, keys, ok } of caches) {
 		const acknowledged = ok ? "" : ", not acknowledged";
-		phrases.push(
-			`${layer}: ${plural(keys, CACHE_WRITES[verb])}${acknowledged}`,
-		);
+		phrases.push(`${layer}: ${plural(keys, "deleted key")}${acknowledged}`);
 	}
 	return phrases;
 }
@@ -122,8 +120,6 @@ export const WRITE_VERBS = {
 	outbox: "delete delivered outbox entries",
 	invalidation: "retry cache invalidations",
 } as const satisfies Readonly<Record<ExplainWrite["verb"], string>>;
-
-const CACHE_WRITES = { tombstone: "tombstone", delete: "deleted key" };
 
 const RETRY_REASONS: Readonly<Record<RetryReason, string>> = {
 	deadlock: "deadlock with another write",

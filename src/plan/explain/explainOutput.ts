@@ -114,10 +114,9 @@ export interface OutboxEntryCount {
 	readonly count: number;
 }
 
-/** Keys of a shared cache that a write replaced with tombstones (before COMMIT) or deleted (after it). */
+/** Keys of a shared cache that a write deleted. */
 export interface ExplainInvalidation {
 	readonly layer: CacheLayer;
-	readonly verb: "tombstone" | "delete";
 	readonly keys: number;
 	/** Whether the cache acknowledged. */
 	readonly ok: boolean;

@@ -99,10 +99,10 @@ export function traceWrite(
 		grouped(others) {
 			record.grouped += others;
 		},
-		cache(verb, layer, keys, ok) {
-			const key = `${verb} ${layer} ${ok}`;
+		cache(layer, keys, ok) {
+			const key = `${layer} ${ok}`;
 			const sum = (record.caches.get(key)?.keys ?? 0) + keys;
-			record.caches.set(key, { layer, verb, keys: sum, ok });
+			record.caches.set(key, { layer, keys: sum, ok });
 		},
 		fail(thrown) {
 			record.endedAt = performance.now();

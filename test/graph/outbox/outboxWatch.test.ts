@@ -144,7 +144,7 @@ describe("the watch over outboxes", () => {
 		await pass(A_SECOND);
 		assert.deepEqual(applied, []);
 		await pass(A_SECOND);
-		assert.deepEqual(applied, [["o 1"]]);
+		assert.deepEqual(applied, [["!o 1"]]);
 		await pass(A_SECOND);
 		assert.equal(applied.length, 1);
 	});
@@ -154,12 +154,12 @@ describe("the watch over outboxes", () => {
 		const { outbox, hosts, applied, bypassed, pass, watch } = world;
 		outbox.push(entry(0, 1));
 		await pass(4 * A_SECOND);
-		assert.deepEqual(applied, [["o 1"]]);
+		assert.deepEqual(applied, [["!o 1"]]);
 		hosts[0] = "promoted";
 		outbox.splice(0, 1, entry(0, 1, "2"));
 		watch.check();
 		for (let second = 0; second < 4; second++) await pass(A_SECOND);
-		assert.deepEqual(applied, [["o 1"], ["o 2"]]);
+		assert.deepEqual(applied, [["!o 1"], ["!o 2"]]);
 		assert.deepEqual(bypassed, []);
 	});
 
@@ -200,7 +200,7 @@ describe("the watch over outboxes", () => {
 		outbox.push(entry(1, 1), entry(0, 2));
 		unreadable.clear();
 		await pass(A_SECOND);
-		assert.deepEqual(applied, [["o 1"]]);
+		assert.deepEqual(applied, [["!o 1"]]);
 	});
 
 	it("reads every page of a shard before it counts as read", async () => {
@@ -226,7 +226,7 @@ describe("the watch over outboxes", () => {
 		outbox.push(entry(0, 4));
 		for (let n = 0; n < 4; n++) await pass(A_SECOND);
 		assert.deepEqual(afters, [2, 2, 2, 2]);
-		assert.deepEqual(applied.at(-1), ["o 4"]);
+		assert.deepEqual(applied.at(-1), ["!o 4"]);
 		outbox.splice(2, 1);
 		afters.length = 0;
 		await pass(A_SECOND);
@@ -282,7 +282,7 @@ describe("the watch over outboxes", () => {
 		});
 		outbox.push({ shard: 0, local: 4, entry: { unknown: [] } });
 		await pass(4 * A_SECOND);
-		assert.deepEqual(applied, [["*", "o 5", "h likePin 6"]]);
+		assert.deepEqual(applied, [["*", "!o 5", "!h likePin 6"]]);
 	});
 });
 
@@ -311,9 +311,39 @@ describe("the watch over outboxes, while a channel is lost", () => {
 		outbox.push(entry(0, 1));
 		next[0] = 2;
 		await pass(A_SECOND);
-		assert.deepEqual(applied, [["o 1"]]);
+		assert.deepEqual(applied, [["!o 1"]]);
 		await pass(A_SECOND);
 		assert.deepEqual([applied.length, dropped], [1, []]);
+	});
+
+	it("deletes objects, but no heads, which nobody reads without Redis, in shared caches", async () => {
+		await using world = await lost();
+		const { outbox, applied, next, pass } = world;
+		const lists = [{ mapping: "likePin", from: "6" }];
+		outbox.push({
+			shard: 0,
+			local: 1,
+			entry: { invalidations: { objects: ["5"], lists } },
+		});
+		next[0] = 2;
+		await pass(A_SECOND);
+		assert.deepEqual(applied, [["!o 5", "h likePin 6"]]);
+	});
+
+	it("deletes there what an entry names that is old enough, though it drops all that it kept at each look", async () => {
+		await using world = watched();
+		const { outbox, applied, next, watch, pass } = world;
+		await pass(0);
+		watch.lose(LOST, true);
+		outbox.push(entry(0, 1));
+		next[0] = 2;
+		for (let look = 0; look < 3; look++) {
+			assert.deepEqual(applied, []);
+			// An id without an entry: others publish and delete.
+			next[0] += 1;
+			await pass(A_SECOND);
+		}
+		assert.deepEqual(applied, [["!o 1"]]);
 	});
 
 	it("drops what belongs to a host that has given an id of which two looks find no entry, and nothing for one that is committed later", async () => {
@@ -323,7 +353,7 @@ describe("the watch over outboxes, while a channel is lost", () => {
 		await pass(A_SECOND);
 		outbox.push(entry(0, 1));
 		await pass(A_SECOND);
-		assert.deepEqual([applied, dropped], [[["o 1"]], []]);
+		assert.deepEqual([applied, dropped], [[["!o 1"]], []]);
 		next[0] = 3;
 		await pass(A_SECOND);
 		assert.deepEqual(dropped, []);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createConnection } from "mysql2/promise";
 import type { CorkboardError } from "../../../src/errors.ts";
 import {
 	MYSQL_LIMITS,
@@ -27,6 +28,10 @@ import { storageSuite } from "../../suites/storage.ts";
 const server = await startMysql();
 after(() => server.stop());
 const open = await mysqlForSuite(server);
+
+/** How many transactions wait for a lock. */
+const WAITING =
+	"SELECT COUNT(*) AS n FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
 
 storageSuite("MySQL", open);
 mysqlStatementsSuite("MySQL", server, open);
@@ -141,19 +146,21 @@ describe("versions of a topology on MySQL", () => {
 		await create(opened.storage, 0, "Pin", {});
 		const read = () => storage.read("objects", [pin(1), pin(1, 2)]);
 		assert.deepEqual(await read(), ["{}", null]);
-		const { promise: released, resolve: release } =
-			Promise.withResolvers<void>();
-		const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+		await using locker = await createConnection(server.url);
+		await locker.beginTransaction();
+		await locker.query("SELECT * FROM db00000.pins FOR UPDATE");
 		const writing = storage.transact({
 			shard: 0,
-			creates: [{ type: "Pin", data: { n: 2 } }],
-			decide: () => ({ result: null }),
-			beforeCommit() {
-				begin();
-				return released;
-			},
+			objects: [pin(1)],
+			decide: () => ({
+				result: null,
+				objects: [{ id: pin(1), data: { n: 2 } }],
+			}),
 		});
-		await begun;
+		await until("the lock to be waited for", async () => {
+			const [row] = await ask(server, WAITING);
+			return row?.n === 1;
+		});
 		const count = await openedDuring(async () => {
 			for (const number of [2, 3, 4]) {
 				await storage.switchTopology(version(number));
@@ -163,9 +170,9 @@ describe("versions of a topology on MySQL", () => {
 		assert.equal(count, 0);
 		// Long after the old version was closed.
 		await sleep(200);
-		release();
+		await locker.rollback();
 		await writing;
-		assert.deepEqual(await storage.read("objects", [pin(2)]), ['{"n":2}']);
+		assert.deepEqual(await storage.read("objects", [pin(1)]), ['{"n":2}']);
 	});
 
 	test("open connections to hosts that are new, and close those of hosts that are gone", async () => {

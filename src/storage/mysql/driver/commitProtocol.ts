@@ -54,16 +54,12 @@ export type CommitDecision<T> =
 			readonly wrote?: () => readonly string[];
 			/** By when COMMIT has to be sent; the transaction's own deadline holds too. */
 			readonly commitBy?: number;
-			/** Called again and again while COMMIT is awaited: what is to hold until then lasts for 2 s. It must not reject. */
-			readonly whileCommitting?: () => Promise<void>;
 	  };
 
 /** A process that was paused for longer reads its sockets before it sends COMMIT: the server may have ended the transaction. */
 const PAUSED_MS = 250;
 
 const ROLLBACK_MS = 1_000;
-/** How often `whileCommitting` is called. Milliseconds. */
-const WHILE_COMMITTING_MS = 500;
 
 const COMMIT: Sql = { name: "commit", text: "COMMIT", values: [] };
 const ROLLBACK: Sql = { name: "rollback", text: "ROLLBACK", values: [] };
@@ -147,14 +143,8 @@ export class CommitProtocol {
 			await this.rollBack(connection, options);
 			throw thrown;
 		}
-		const { whileCommitting, wrote } = verdict;
-		const timer =
-			whileCommitting && setInterval(whileCommitting, WHILE_COMMITTING_MS);
-		try {
-			results.push(...(await this.#commit(connection, last, options, wrote)));
-		} finally {
-			clearInterval(timer);
-		}
+		const { wrote } = verdict;
+		results.push(...(await this.#commit(connection, last, options, wrote)));
 		return verdict.valueOf(results);
 	};
 
