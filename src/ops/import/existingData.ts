@@ -5,11 +5,13 @@ import {
 import type { Store } from "../../graph/store/store.ts";
 import type { Id } from "../../id/ids.ts";
 import { keyOfContent, type ObjectType } from "../../model/types.ts";
-import type { LookupKey } from "../../storage/rows.ts";
+import type { LookupKey, LookupRow } from "../../storage/rows.ts";
 import { DECISIVE } from "../../trace.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
-import type { Line, ObjectLine } from "./lineReader.ts";
+import { isImportKey, type Line, type ObjectLine } from "./lineReader.ts";
+import type { RawLine } from "./readBatches.ts";
+import { readToken } from "./revision.ts";
 
 /** What existed before a batch, of what its lines name. */
 export interface ExistingData {
@@ -23,10 +25,42 @@ export interface ExistingData {
 	readonly contents: ReadonlyMap<Id, JsonObject | null>;
 }
 
+/** The lookup rows of import keys; null for a key that no object has. */
+export type KnownKeys = ReadonlyMap<string, LookupRow | null>;
+
+/** Of the lines that say their revision. Makes one storage call, or none. */
+export async function readKnownKeys(
+	store: Store,
+	lines: readonly RawLine[],
+): Promise<KnownKeys> {
+	const keys = new Set<string>();
+	for (const line of lines) {
+		if (typeof line !== "string" && "rev" in line && isImportKey(line.key)) {
+			keys.add(line.key);
+		}
+	}
+	const all = [...keys];
+	if (all.length === 0) return new Map();
+	const rows = await readDecisive(
+		store.storage,
+		"lookups",
+		all.map((key) => ({ name: IMPORT_LOOKUP, key })),
+	);
+	return new Map(all.map((key, at) => [key, rows[at] ?? null]));
+}
+
+/** Whether a line says nothing new of its object. */
+export function isUnchanged(line: RawLine, known: KnownKeys): boolean {
+	if (typeof line === "string" || !("rev" in line)) return false;
+	const row = known.get(line.key) ?? null;
+	return row !== null && readToken(row.token).rev === line.rev;
+}
+
 /** Makes two storage calls, whatever the number of lines: one for all keys, one for the objects. A third if references are parts of natural keys: those need ids. */
 export async function readExistingData(
 	store: Store,
 	lines: readonly Line[],
+	known: KnownKeys,
 	/** The import keys of the objects whose content decides about a line. */
 	neededContents: (line: ObjectLine) => readonly string[],
 ): Promise<ExistingData> {
@@ -45,7 +79,7 @@ export async function readExistingData(
 			for (const key of neededContents(line)) needed.add(key);
 		}
 	}
-	const keys = [...imported];
+	const keys = [...imported].filter((key) => !known.has(key));
 	const wanted = [
 		...keys.map((key) => ({ name: IMPORT_LOOKUP, key })),
 		...natural.values(),
@@ -53,8 +87,9 @@ export async function readExistingData(
 	const rows = await readDecisive(store.storage, "lookups", wanted);
 	const ids = new Map<string, Id>();
 	const tokens = new Map<string, string>();
-	for (const [at, key] of keys.entries()) {
-		const row = rows[at] ?? null;
+	const asked = new Map(keys.map((key, at) => [key, rows[at] ?? null]));
+	for (const key of imported) {
+		const row = known.get(key) ?? asked.get(key) ?? null;
 		if (row === null) continue;
 		ids.set(key, row.id);
 		tokens.set(key, row.token);

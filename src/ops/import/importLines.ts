@@ -1,4 +1,3 @@
-import type { Readable } from "node:stream";
 import {
 	setImmediate as nextTurn,
 	setTimeout as sleep,
@@ -13,12 +12,13 @@ import type { DeliveryPass } from "../../graph/outbox/diagnostics.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { WritePipeline } from "../../graph/write/pipeline.ts";
 import type { FieldReaders } from "../../model/fieldReaders.ts";
+import { isUnchanged, readKnownKeys } from "./existingData.ts";
 import { acquireImportLease } from "./importLease.ts";
 import type { ImportRun } from "./importRun.ts";
 import { createLineReader, type Line, type Missing } from "./lineReader.ts";
 import { readNumbering } from "./numbering.ts";
 import { createProgressReporter, type ImportProgress } from "./progress.ts";
-import { type RawLine, readBatches } from "./readBatches.ts";
+import { type LineSource, readBatches } from "./readBatches.ts";
 import { type BatchReport, writeBatch } from "./writeBatch.ts";
 
 export interface ImportOptions {
@@ -100,7 +100,7 @@ export const PATIENT_RETRIES_MS = [1_000, 2_000, 4_000, 8_000, 16_000] as const;
  */
 export async function importLines(
 	store: Store,
-	lines: AsyncIterable<RawLine> | Readable,
+	lines: LineSource,
 	options: ImportOptions,
 ): Promise<ImportReport> {
 	const {
@@ -152,14 +152,18 @@ export async function importLines(
 		: LINES_PER_FLEET_BATCH;
 	for await (const batch of readBatches(lines, size, signal)) {
 		await lease.assertHeld();
-		const parsed: Line[] = [];
-		for (const [at, text] of batch.lines.entries()) {
-			if (typeof text === "string" && text.trim() === "") continue;
-			parsed.push(reader.read(text, total.lines + at + 1));
-		}
 		const done = await withRetries(options, async (isRepeated) => {
 			if (isRepeated) await repeat();
-			return writeBatch(run, parsed, delivery);
+			const known = await readKnownKeys(store, batch.lines);
+			const parsed: Line[] = [];
+			let unchanged = 0;
+			for (const [at, line] of batch.lines.entries()) {
+				if (typeof line === "string" && line.trim() === "") continue;
+				if (isUnchanged(line, known)) unchanged++;
+				else parsed.push(reader.read(line, total.lines + at + 1));
+			}
+			const written = await writeBatch(run, parsed, known, delivery);
+			return { ...written, existing: written.existing + unchanged };
 		});
 		if (done === "aborted") break;
 		total.add(batch.lines.length, done);

@@ -220,10 +220,14 @@ export function createLineReader(
 type LineObject = { readonly [key: string]: JsonValue };
 
 function parse(text: RawLine): LineObject {
-	if (typeof text !== "string") throw new LineError(text.problem);
+	if (typeof text !== "string" && "problem" in text) {
+		throw new LineError(text.problem);
+	}
 	let line: JsonValue;
 	try {
-		line = JSON.parse(text) as JsonValue;
+		line = JSON.parse(
+			typeof text === "string" ? text : text.text(),
+		) as JsonValue;
 	} catch (thrown) {
 		throw new LineError(`Not JSON: ${(thrown as Error).message}`);
 	}
@@ -375,17 +379,25 @@ function readRev({ rev = null }: LineObject): string | null {
 
 function readKey(given: LineObject, name: string): string {
 	const key = given[name];
+	if (typeof key === "string" && isImportKey(key)) return key;
 	if (typeof key !== "string" || key === "" || key.length > MAX_KEY) {
 		throw new LineError(
 			`${name} must be a key of 1 to ${MAX_KEY} characters, got ${excerpt(key)}.`,
 		);
 	}
-	if (key.includes("\0") || !key.isWellFormed()) {
-		throw new LineError(
-			`${name} must be a key without NUL and unpaired surrogates, got ${excerpt(key)}.`,
-		);
-	}
-	return key;
+	throw new LineError(
+		`${name} must be a key without NUL and unpaired surrogates, got ${excerpt(key)}.`,
+	);
+}
+
+/** Whether an object can have this import key. */
+export function isImportKey(key: string): boolean {
+	return (
+		key !== "" &&
+		key.length <= MAX_KEY &&
+		!key.includes("\0") &&
+		key.isWellFormed()
+	);
 }
 
 function isRecord(value: JsonValue): value is LineObject {

@@ -5,7 +5,19 @@ import { BYTE_ORDER_MARK } from "../../util/textFile.ts";
 import { formatProblem, HEAD_BYTES } from "./fileFormat.ts";
 
 /** A line's text, or what is wrong with its bytes. */
-export type RawLine = string | UnreadLine;
+export type RawLine = string | UnreadLine | RevisedLine;
+
+/** The line of an object. It is not read if its object has this revision: most lines of a migration are such. */
+export interface RevisedLine {
+	/** The import key. */
+	readonly key: string;
+	/** The `rev` of the line, or `DELETED`. */
+	readonly rev: string;
+	text(): string;
+}
+
+/** Bytes, lines, or pages of lines: of many lines, each alone costs a turn. */
+export type LineSource = Readable | AsyncIterable<RawLine | readonly RawLine[]>;
 
 export interface UnreadLine {
 	readonly problem: string;
@@ -40,25 +52,22 @@ export const NOT_UTF_8: UnreadLine = {
  * lines of JSON at all.
  */
 export async function* readBatches(
-	source: AsyncIterable<RawLine> | Readable,
+	source: LineSource,
 	size: number,
 	signal?: AbortSignal,
 ): AsyncGenerator<RawBatch> {
 	const splitter = source instanceof Readable ? new LineSplitter() : null;
-	const iterator = (source as AsyncIterable<RawLine | Uint8Array>)[
-		Symbol.asyncIterator
-	]();
+	type Given = RawLine | readonly RawLine[] | Uint8Array;
+	const iterator = (source as AsyncIterable<Given>)[Symbol.asyncIterator]();
 	let stopWaiting = () => {};
 	const abort = () => stopWaiting();
 	signal?.addEventListener("abort", abort, { once: true });
 	// `Promise.race` with one promise for all waits would keep every chunk in memory.
 	const nextOrNull = () =>
-		new Promise<IteratorResult<RawLine | Uint8Array> | null>(
-			(resolve, reject) => {
-				stopWaiting = () => resolve(null);
-				iterator.next().then(resolve, reject);
-			},
-		);
+		new Promise<IteratorResult<Given> | null>((resolve, reject) => {
+			stopWaiting = () => resolve(null);
+			iterator.next().then(resolve, reject);
+		});
 	let lines: RawLine[] = [];
 	let isDone = false;
 	try {
@@ -67,10 +76,11 @@ export async function* readBatches(
 			if (next === null) return;
 			isDone = next.done === true;
 			if (isDone) lines.push(...(splitter?.rest() ?? []));
-			else if (splitter === null) lines.push(next.value as RawLine);
-			else
-				for (const line of splitter.split(next.value as Uint8Array))
-					lines.push(line);
+			else {
+				const read = splitter?.split(next.value as Uint8Array) ?? next.value;
+				if (Array.isArray(read)) for (const line of read) lines.push(line);
+				else lines.push(read as RawLine);
+			}
 			while (lines.length >= size || (isDone && lines.length > 0)) {
 				const batch = lines.slice(0, size);
 				lines = lines.slice(size);

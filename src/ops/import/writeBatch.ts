@@ -7,7 +7,7 @@ import { valuesOrThrow } from "../../graph/store/readUncached.ts";
 import type { Store } from "../../graph/store/store.ts";
 import { typeNameOf } from "../../graph/store/typeName.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
-import { readExistingData } from "./existingData.ts";
+import { type KnownKeys, readExistingData } from "./existingData.ts";
 import type { BatchEntry, ImportRun } from "./importRun.ts";
 import type { BadLine, Line } from "./lineReader.ts";
 import { idOf, neededContents, planBatch } from "./planBatch.ts";
@@ -46,10 +46,11 @@ export interface BatchReport {
 export async function writeBatch(
 	run: ImportRun,
 	lines: readonly Line[],
+	known: KnownKeys,
 	former: Promise<unknown>,
 ): Promise<BatchReport> {
 	const { store, pipeline } = run;
-	const existing = await readExistingData(store, lines, (line) =>
+	const existing = await readExistingData(store, lines, known, (line) =>
 		neededContents(store.domain.visibility, line),
 	);
 	const plan = planBatch(store, lines, existing, run.strict);

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash as digest } from "node:crypto";
 import { CorkboardError } from "../../errors.ts";
 import type { Domain } from "../../graph/domain.ts";
 import type { FieldReaders } from "../../model/fieldReaders.ts";
@@ -6,6 +6,7 @@ import type { Mapping, Model, ObjectType } from "../../model/types.ts";
 import type { JsonValue } from "../../util/json.ts";
 import { reasonOf } from "../../util/reasonOf.ts";
 import type { RawLine, UnreadLine } from "../import/readBatches.ts";
+import { DELETED } from "../import/revision.ts";
 import { edgeKey } from "./keys.ts";
 import {
 	columnsOf,
@@ -48,10 +49,11 @@ export interface RowLine {
 }
 
 /** As an import reads it. */
-export function rawLine({ line }: RowLine): RawLine {
-	return "problem" in line
-		? (line as { readonly problem: string })
-		: JSON.stringify(line);
+export function rawLine({ key, isDeleted, line }: RowLine): RawLine {
+	if ("problem" in line) return line as UnreadLine;
+	if (!("type" in line)) return JSON.stringify(line);
+	const rev = isDeleted ? DELETED : String(line.rev);
+	return { key, rev, text: () => JSON.stringify(line) };
 }
 
 export type LineContent = Readonly<Record<string, JsonValue>>;
@@ -237,10 +239,7 @@ function caught(make: () => LineContent): LineContent | UnreadLine {
 
 /** What the row says, in few characters: a counter that nobody maps does not change it. */
 function hash(content: LineContent): string {
-	return createHash("sha1")
-		.update(JSON.stringify(content))
-		.digest("base64url")
-		.slice(0, 20);
+	return digest("sha1", JSON.stringify(content), "base64url").slice(0, 20);
 }
 
 function parentsFirst(

@@ -29,8 +29,10 @@ export interface ReadRow extends ReadLine {
 	readonly plan: TablePlan;
 }
 
-/** The lines of all rows, in the order in which they are written. */
-export async function* readTables(reading: Reading): AsyncGenerator<ReadRow> {
+/** The lines of all rows, in the order in which they are written, in pages. */
+export async function* readTables(
+	reading: Reading,
+): AsyncGenerator<readonly ReadRow[]> {
 	const { plans, source, kind, state, position, seen } = reading;
 	const from = plans.findIndex(({ name }) => name === position?.table);
 	for (const plan of plans.slice(Math.max(0, from))) {
@@ -54,6 +56,7 @@ export async function* readTables(reading: Reading): AsyncGenerator<ReadRow> {
 				kind === "full"
 					? linesOf(plan, page)
 					: await currentLines(plan, source, page);
+			const rows: ReadRow[] = [];
 			for (const { one, cursor } of read) {
 				if (kind === "full") {
 					const isFirst = !own.made.has(one.key) || unread.has(one.key);
@@ -63,8 +66,9 @@ export async function* readTables(reading: Reading): AsyncGenerator<ReadRow> {
 					// Another row may make the same edge: the first one says its time, and what no row makes is deleted at the end.
 					if (plan.kind === "edge" && (one.isDeleted || !isFirst)) continue;
 				}
-				yield { one, cursor, plan };
+				rows.push({ one, cursor, plan });
 			}
+			yield rows;
 		}
 	}
 }

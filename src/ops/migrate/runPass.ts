@@ -74,7 +74,7 @@ export async function runPass(
 	const seen: SeenByPlan = new Map();
 	let table = ledger.position?.table ?? plans[0]?.name ?? "";
 
-	const rows = async function* (): AsyncGenerator<RawLine> {
+	const rows = async function* (): AsyncGenerator<readonly RawLine[]> {
 		const read = readTables({
 			...options,
 			plans,
@@ -83,14 +83,16 @@ export async function runPass(
 			seen,
 			signal: options.writing.signal,
 		});
-		for await (const { one, cursor, plan } of read) {
-			table = plan.name;
-			ledger.expect(one.key, { table: plan.name, after: cursor });
-			yield rawLine(one);
+		for await (const page of read) {
+			table = page[0]?.plan.name ?? table;
+			yield page.map(({ one, cursor, plan }) => {
+				ledger.expect(one.key, { table: plan.name, after: cursor });
+				return rawLine(one);
+			});
 		}
 	};
 	const importing = (
-		lines: AsyncIterable<RawLine>,
+		lines: AsyncIterable<readonly RawLine[]>,
 		more: Partial<ImportOptions>,
 	) =>
 		importLines(store, lines, {
@@ -170,11 +172,9 @@ function secondsLeft(
 async function* textsOf(
 	missing: readonly { readonly key: string; readonly text: string }[],
 	ledger: PassLedger,
-): AsyncGenerator<RawLine> {
-	for (const { key, text } of missing) {
-		ledger.expect(key, null);
-		yield text;
-	}
+): AsyncGenerator<readonly RawLine[]> {
+	for (const { key } of missing) ledger.expect(key, null);
+	yield missing.map(({ text }) => text);
 }
 
 async function marksOf(

@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Id } from "../../../src/id/ids.ts";
+import { importLines } from "../../../src/ops/import/importLines.ts";
+import type { RawLine } from "../../../src/ops/import/readBatches.ts";
+import { DELETED } from "../../../src/ops/import/revision.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
 import type { LookupChange, ScanResult } from "../../../src/storage/rows.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 import { ada, board, bob, idOf, pin } from "../../helpers/importedGraph.ts";
 import { importAll } from "../../helpers/importing.ts";
+import { theFieldReaders } from "../../helpers/model.ts";
 
 const adaWith = (rev: string, fields: Readonly<Record<string, unknown>>) => ({
 	...ada,
@@ -17,6 +21,10 @@ async function contentOf(graph: Embedded, key: string) {
 	const id = (await idOf(graph, key)) as Id;
 	const [text] = await graph.storage.read("objects", [id]);
 	return JSON.parse(text as string);
+}
+
+async function* pageOf(lines: readonly RawLine[]) {
+	yield lines;
 }
 
 async function counts(graph: Embedded, lines: readonly unknown[]) {
@@ -45,6 +53,52 @@ describe("lines with a rev", () => {
 		assert.deepEqual([data.bio, data.version], [undefined, 2]);
 		const again = adaWith("2", { bio: null });
 		assert.deepEqual(await counts(graph, [again]), { ...NOTHING, existing: 1 });
+		await assertSound(graph);
+	});
+
+	it("are not read if their object has it, also when it is deleted", async () => {
+		await using graph = await openEmbedded();
+		const read: string[] = [];
+		const revised = (
+			line: { key: string; [name: string]: unknown },
+			rev: string,
+		) => ({
+			key: line.key,
+			rev,
+			text() {
+				read.push(`${line.key} ${rev}`);
+				return JSON.stringify(line);
+			},
+		});
+		const importRevised = async (...lines: readonly RawLine[]) => {
+			read.length = 0;
+			const { changed, deleted, existing, objects, bad } = await importLines(
+				graph.store,
+				pageOf(lines),
+				{ fields: theFieldReaders() },
+			);
+			const made = objects.User ?? 0;
+			return { counts: [made, changed, deleted, existing, bad], read };
+		};
+		const first = revised(adaWith("1", { bio: "first" }), "1");
+		const bobs = revised({ ...bob, rev: "b" }, "b");
+		const second = revised(adaWith("2", { bio: "second" }), "2");
+		const gone = { type: "User", key: bob.key, deleted: true };
+		const deleted = revised(gone, DELETED);
+		const tooLong = revised({ ...ada, key: "k".repeat(201) }, "1");
+		const cases = [
+			{ lines: [first, bobs], counts: [2, 0, 0, 0, 0], read: 2 },
+			{ lines: [first, bobs], counts: [0, 0, 0, 2, 0], read: 0 },
+			// The later line about an object counts.
+			{ lines: [first, second, deleted], counts: [0, 1, 1, 1, 0], read: 2 },
+			{ lines: [deleted, second], counts: [0, 0, 0, 2, 0], read: 0 },
+			{ lines: [tooLong], counts: [0, 0, 0, 0, 1], read: 1 },
+		];
+		for (const { lines, ...expected } of cases) {
+			const got = await importRevised(...lines);
+			assert.deepEqual({ ...got, read: got.read.length }, expected);
+		}
+		assert.equal((await contentOf(graph, "u:ada")).bio, "second");
 		await assertSound(graph);
 	});
 
