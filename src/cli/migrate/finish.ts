@@ -52,7 +52,14 @@ export async function finishMigration(
 			`${source.shownUrl} ${reason} If writes are stopped in another way, such as in the application, say --writes-stopped.`,
 		);
 	}
-	const tables = [...new Set(plans.map(({ table }) => table))];
+	const tables = [
+		...new Set(
+			plans.flatMap(({ table, logs }) => [
+				table,
+				...logs.map((log) => log.table),
+			]),
+		),
+	];
 	await sleep(COUNTED_MS);
 	await using runner = await openRunner(migration, context);
 	const { deleteMany } = options;

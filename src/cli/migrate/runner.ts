@@ -172,11 +172,17 @@ export async function openRunner(
 
 function openLog({ plans, source, name }: OpenedMigration): Promise<SourceLog> {
 	return source.openLog(
-		plans.map(({ table, key, fromColumns, toColumns }) => ({
-			table,
-			key,
-			edgeColumns: [...fromColumns, ...toColumns],
-		})),
+		plans.flatMap(({ logs, key, fromColumns, toColumns }) =>
+			logs.map(({ table, columns }) => ({
+				table,
+				key: columns === null ? key : Object.values(columns),
+				// What has left the view is known by what the row was.
+				edgeColumns:
+					columns === null
+						? [...fromColumns, ...toColumns]
+						: Object.values(columns),
+			})),
+		),
 		name,
 	);
 }

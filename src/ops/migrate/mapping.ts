@@ -26,6 +26,12 @@ interface TableMapping {
 	readonly deleted?: string | ((row: Row) => boolean);
 	/** The time in lists, which gives their order. */
 	readonly at?: Value;
+	/**
+	 * For `--follow`: the tables whose rows make those of a view, and their columns
+	 * that hold its key; for edges, those that hold the columns of `from` and `to`
+	 * (default: the table itself, with these columns).
+	 */
+	readonly log?: Readonly<Record<string, string | readonly string[]>>;
 }
 
 /** How the rows of a table become objects of a type. */

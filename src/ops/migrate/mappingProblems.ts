@@ -45,6 +45,7 @@ export function mappingProblems(
 				typeColumns(mapping),
 				source,
 			),
+			...logProblems(`types.${name}`, mapping, keysOf(mapping.key), source),
 		);
 	}
 	for (const [name, mapping] of edges) {
@@ -62,6 +63,12 @@ export function mappingProblems(
 				`edges.${name}`,
 				mapping.table,
 				edgeColumns(mapping),
+				source,
+			),
+			...logProblems(
+				`edges.${name}`,
+				mapping,
+				[...columnsOf(mapping.from), ...columnsOf(mapping.to)],
 				source,
 			),
 		);
@@ -182,6 +189,25 @@ function tableProblems(
 			([use, column]) =>
 				`${at}.${use}: the table ${table} has no column ${column}.${didYouMean(column, names)}`,
 		);
+}
+
+/** Tables and columns of a `log` that are not there, or do not name a row. */
+function logProblems(
+	at: string,
+	{ log = {} }: TypeMapping | EdgeMapping,
+	named: readonly string[],
+	source: Pick<Source, "tables" | "shownUrl">,
+): readonly string[] {
+	return Object.entries(log).flatMap(([table, given]) => {
+		const columns = keysOf(given);
+		const uses = columns.map((column): Use => [`log.${table}`, column]);
+		const wrong = tableProblems(at, table, uses, source);
+		return wrong.length > 0 || columns.length === named.length
+			? wrong
+			: [
+					`${at}.log.${table} must name the columns that hold ${named.join(", ")}`,
+				];
+	});
 }
 
 function typeColumns(mapping: TypeMapping): readonly Use[] {

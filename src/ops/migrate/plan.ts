@@ -34,10 +34,18 @@ export interface TablePlan extends SourceTable {
 	readonly fromColumns: readonly string[];
 	readonly toColumns: readonly string[];
 	readonly changed: string | null;
+	/** The tables whose log names its rows. */
+	readonly logs: readonly LogOfPlan[];
 	/** Null for a row that is not meant: `only` says so, or an end of an edge is null. */
 	lineOf(row: Row): RowLine | null;
 	/** The line that deletes what a row made, of which only the key or the ends are asked; null if they are not there. */
 	goneLine(row: Row): RowLine | null;
+}
+
+export interface LogOfPlan {
+	readonly table: string;
+	/** Of rows of another table: by column of the plan's table, the one that holds the same. */
+	readonly columns: Readonly<Record<string, string>> | null;
 }
 
 export interface RowLine {
@@ -112,7 +120,7 @@ function typePlan(
 			[field, value as Value, readers.typeNameOf(type.name, field)] as const,
 	);
 	return {
-		...tableOf(mapping, key),
+		...tableOf(mapping, key, key),
 		name: type.name,
 		kind: "object",
 		mapping: null,
@@ -156,7 +164,7 @@ function edgePlan(edge: Mapping, mapping: EdgeMapping): TablePlan {
 	const ends = [...columnsOf(mapping.from), ...columnsOf(mapping.to)];
 	const key = mapping.key === undefined ? ends : keysOf(mapping.key);
 	return {
-		...tableOf(mapping, key),
+		...tableOf(mapping, key, ends),
 		name: edge.name,
 		kind: "edge",
 		mapping: edge,
@@ -203,13 +211,20 @@ function laterThan1970(at: JsonValue): JsonValue {
 }
 
 function tableOf(
-	{ table, where, changed }: TypeMapping | EdgeMapping,
+	{ table, where, changed, log }: TypeMapping | EdgeMapping,
 	key: readonly string[],
+	/** The columns by which the log of other tables names a row. */
+	named: readonly string[],
 ) {
+	const others = Object.entries(log ?? {}).map(([other, given]) => {
+		const columns = keysOf(given).map((column, at) => [named[at], column]);
+		return { table: other, columns: Object.fromEntries(columns) };
+	});
 	return {
 		table,
 		key,
 		changed: changed ?? null,
+		logs: log === undefined ? [{ table, columns: null }] : others,
 		...(where !== undefined && { where }),
 	};
 }

@@ -7,7 +7,7 @@ import {
 } from "./edgeRows.ts";
 import { nameOfKey, type Parts, partsOfKey } from "./keys.ts";
 import type { Row } from "./mapping.ts";
-import type { RowLine, TablePlan } from "./plan.ts";
+import type { LogOfPlan, RowLine, TablePlan } from "./plan.ts";
 import type { RowImage } from "./sources/log.ts";
 import type { Source } from "./sources/source.ts";
 
@@ -21,14 +21,20 @@ interface OfPlan {
 /** Rows of the old database that its log has named, and what is to be done about them. */
 export class TouchedRows {
 	readonly #plans: readonly TablePlan[];
-	readonly #byTable: ReadonlyMap<string, readonly TablePlan[]>;
+	readonly #byTable: ReadonlyMap<
+		string,
+		readonly (Pick<LogOfPlan, "columns"> & { readonly plan: TablePlan })[]
+	>;
 	readonly #touched = new Map<TablePlan, OfPlan>();
 	/** The keys of what the log has not named. */
 	readonly #again = new Set<string>();
 
 	constructor(plans: readonly TablePlan[]) {
 		this.#plans = plans;
-		this.#byTable = Map.groupBy(plans, ({ table }) => table);
+		this.#byTable = Map.groupBy(
+			plans.flatMap((plan) => plan.logs.map((log) => ({ ...log, plan }))),
+			({ table }) => table,
+		);
 	}
 
 	get size(): number {
@@ -40,9 +46,12 @@ export class TouchedRows {
 	}
 
 	add({ table, row, isBefore }: RowImage): void {
-		for (const plan of this.#byTable.get(table) ?? []) {
-			if (plan.kind === "edge" && isBefore) this.#addEdge(plan, row);
-			else this.#addRow(plan, row);
+		for (const { plan, columns } of this.#byTable.get(table) ?? []) {
+			const own = columns === null ? row : renamed(row, columns);
+			// The row of another table names the ends of an edge, and not its key.
+			const isEdge = plan.kind === "edge" && (isBefore || columns !== null);
+			if (isEdge) this.#addEdge(plan, own);
+			else this.#addRow(plan, own);
 		}
 	}
 
@@ -130,6 +139,12 @@ export class TouchedRows {
 		this.#of(plan).edges.set(made.gone.key, made);
 		this.#again.delete(made.gone.key);
 	}
+}
+
+function renamed(row: Row, columns: Readonly<Record<string, string>>): Row {
+	return Object.fromEntries(
+		Object.entries(columns).map(([own, column]) => [own, row[column]]),
+	);
 }
 
 function rowKey(plan: TablePlan, row: Row): string {

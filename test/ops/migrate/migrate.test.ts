@@ -67,6 +67,20 @@ export default migration({
 });
 `;
 
+/** Neither view has a log. */
+const VIEWS = `
+import { migration, ref } from "corkboard";
+export default migration({
+	source: process.env.OLD_DATABASE,
+	types: {
+		User: { table: "members", key: "id", log: { person: "id", local_user: "person_id" }, fields: { username: "login", name: "login", bio: "bio" } },
+	},
+	edges: {
+		followUser: { table: "fans", log: { stars: ["fan_id", "star_id"] }, from: ref("User", "follower_id"), to: ref("User", "followed_id") },
+	},
+});
+`;
+
 const OLD = [
 	["MySQL", startMysql, openOldMysql],
 	[
@@ -448,6 +462,78 @@ for (const [name, start, openOld] of OLD) {
 			const { out } = await migrate("bad", pairs, "--json");
 			assert.deepEqual(JSON.parse(out), []);
 			await old.run("DROP TABLE pairs", "DROP TABLE people");
+		});
+
+		it("follows views by the logs of the tables that they are made of", async () => {
+			const views = join(folder, "views.ts");
+			const own = join(folder, "views");
+			await old.run(
+				"CREATE TABLE person (id INT PRIMARY KEY, login VARCHAR(20))",
+				"CREATE TABLE local_user (id INT PRIMARY KEY, person_id INT, bio VARCHAR(20))",
+				"CREATE TABLE stars (id INT PRIMARY KEY, fan_id INT, star_id INT, hidden INT)",
+				"CREATE VIEW members AS SELECT person.id, login, bio FROM person JOIN local_user ON person_id = person.id",
+				"CREATE VIEW fans AS SELECT fan_id AS follower_id, star_id AS followed_id FROM stars WHERE hidden = 0",
+				"INSERT INTO person VALUES (1, 'ann'), (2, 'ben'), (3, 'cal'), (4, 'dot')",
+				"INSERT INTO local_user VALUES (11, 1, 'a'), (12, 2, 'b'), (13, 3, 'c')",
+				"INSERT INTO stars VALUES (21, 1, 2, 0), (22, 2, 1, 1), (23, 3, 1, 0)",
+			);
+			if (name === "PostgreSQL") {
+				await old.run(
+					"ALTER TABLE local_user REPLICA IDENTITY FULL",
+					"ALTER TABLE stars REPLICA IDENTITY FULL",
+					"CREATE PUBLICATION corkboard_views FOR TABLE person, local_user, stars",
+				);
+			}
+			process.env.OLD_DATABASE = old.url;
+			const wrong = join(folder, "wrongViews.ts");
+			writeFileSync(
+				wrong,
+				VIEWS.replace('"person_id"', '"person"').replace(
+					'["fan_id", "star_id"]',
+					'"fan_id"',
+				),
+			);
+			const { err } = await migrate("run", wrong, "--follow");
+			assert.match(
+				err,
+				/types\.User\.log\.local_user: the table local_user has no column person\. Did you mean person_id\?\n.* edges\.followUser\.log\.stars must name the columns that hold follower_id, followed_id/,
+			);
+			writeFileSync(views, VIEWS);
+			const here = () =>
+				edges("user_follows_users", own).map(([, from, to]) => `${from} ${to}`);
+			const run = (...args: readonly string[]) =>
+				runHere(["migrate", ...args], { env: { CORKBOARD_DATA: own } });
+			await run("run", views);
+			assert.deepEqual(here(), ["User:1 User:2", "User:3 User:1"]);
+			const state = join(folder, "views.state.json");
+			await following(views, own, "a pass", () =>
+				readFileSync(state, "utf8").includes('"kind": "follow"'),
+			);
+			await following(
+				views,
+				own,
+				"the last change",
+				() => fact('["username","dot"]', own).length === 1,
+				"UPDATE local_user SET bio = 'A' WHERE id = 11",
+				"UPDATE person SET login = 'bea' WHERE id = 2",
+				"UPDATE stars SET hidden = 1 WHERE id = 21",
+				"UPDATE stars SET hidden = 0 WHERE id = 22",
+				"DELETE FROM local_user WHERE id = 13",
+				"INSERT INTO local_user VALUES (14, 4, NULL)",
+			);
+			for (const [part, count] of [
+				['["bio","A"]', 1],
+				['["username","bea"]', 1],
+				['["username","ben"]', 0],
+			] as const) {
+				assert.equal(fact(part, own).length, count, part);
+			}
+			assert.deepEqual(here(), ["User:2 User:1", "User:3 User:1"]);
+			const { passes } = JSON.parse((await run("status", views, "--json")).out);
+			const { kind, made, changed, deleted } = passes.at(-1);
+			assert.deepEqual([kind, made, changed, deleted], ["follow", 2, 2, 2]);
+			const compared = await run("compare", views, "--all");
+			assert.match(compared.out, / 0 differ,/);
 		});
 
 		it("follows the log, and goes on where it was interrupted", async () => {

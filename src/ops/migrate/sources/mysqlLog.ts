@@ -106,7 +106,7 @@ export async function openMysqlLog(
 			return [
 				...views.map(
 					({ name }) =>
-						`${name} is a view, which has no log: passes find its changes.`,
+						`${name} is a view, which has no log: passes find its changes. To follow it, name the tables that it is made of (log) in the mapping.`,
 				),
 				...(await cascades(options, [...names])),
 			];

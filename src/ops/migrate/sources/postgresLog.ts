@@ -258,7 +258,7 @@ async function check(
 		}
 		if (fact !== undefined && fact.kind !== "r" && !isPartitioned) {
 			gaps.push(
-				`${table} is a view, which has no log: passes find its changes.`,
+				`${table} is a view, which has no log: passes find its changes. To follow it, name the tables that it is made of (log) in the mapping.`,
 			);
 			continue;
 		}
