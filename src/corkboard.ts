@@ -114,6 +114,13 @@ export {
 	sizeOfList,
 } from "./resolvers/rootField.ts";
 export {
+	type Rule,
+	requireByRule,
+	requireRuleOn,
+	rightByRule,
+	viewerMayByRule,
+} from "./resolvers/rules.ts";
+export {
 	lookupOf,
 	mappingOf,
 	newStoredJson,

@@ -10,6 +10,7 @@ const SRC = join(import.meta.dirname, "../src");
 /** Names of the SDL that mean something else in the engine, and what. */
 const GENERAL_WORDS: Readonly<Record<string, string>> = {
 	account: "the subject of a token of another issuer",
+	comments: "a part of apps, which gives its types their names",
 	createdAt: "when a job was made",
 	created_at: "the same, in the tables of a queue",
 	description: "a description in GraphQL or in a command's help",

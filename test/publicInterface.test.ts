@@ -11,20 +11,21 @@ const PROMISED: Readonly<Record<string, string>> = {
 		AnyJob App AppDemo Arguments BatchResolver CallOptions Conversion CorkboardError Example FeedDefinition
 		FeedOfRequest FieldPolicies FieldProblem FieldsOf FollowedSource ForSchema GiveUp Graph Id Identity InputId JobContext
 		JsonObject LOOK_COST Later MAX_PAGE_SIZE MaybePromise Migration MutationContext NewObject Node NodeOf Part PartOf
-		PlacementOf PlacementPolicy Policies PoliciesOf RELATED_COST Random Rate RelatedSource RequestContext Resolvers Rewrite Right Row SchemaTypes Screen Source TypeRights Validator VisibilityOf VisibilityPolicy
+		PlacementOf PlacementPolicy Policies PoliciesOf RELATED_COST Random Rate RelatedSource RequestContext Resolvers Rewrite Right Row Rule SchemaTypes Screen Source TypeRights Validator VisibilityOf VisibilityPolicy
 		accepting andThen anonymousMutation blankToNull boolean bothOrFirstError byId byIdOrKey coerceFirst compact
 		dateTime defineApp edgeMutation edgeMutations edgesByPrefix fieldsToCreate fieldsToUpdate
 		findVisible forSchema id idempotency idempotencyKey ids integer invalid invalidField isGiven
 		isPromise job listCount local lookupOf mappingOf migration mustBe mutation newStoredJson
 		nodesOf notFound oneOf optional optionalNonNull optionalPart ownId parseId
 		policy positionInput ref referenceOf
-		requireOnList requireVisible requireVisibleOrEdge requireVisibleOrPublic required resolver
-		rootField screens seededRandom sizeOfList storedFields storedValue text updatedStoredJson utc
+		requireByRule requireOnList requireRuleOn requireVisible requireVisibleOrEdge requireVisibleOrPublic required resolver
+		rightByRule 		rootField screens seededRandom sizeOfList storedFields storedValue text updatedStoredJson utc
 		utf8InLatin1
-		viewerMembership webAddress
+		viewerMayByRule viewerMembership webAddress
 	`,
 	"src/embed.ts":
 		"Config Corkboard openCorkboard readConfig startCorkboardServer",
+	"src/parts.ts": "CommentsOptions comments",
 	"src/testing.ts":
 		"PrivacyWalk PrivacyWalkOptions RandomWalk RandomWalkOptions TestGraph TestQuery openTest walkPrivacy walkRandomly",
 };

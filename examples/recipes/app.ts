@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { boolean, dateTime, forSchema, text } from "corkboard";
+import { comments } from "corkboard/parts";
 import type { Schema } from "./schema/types.d.ts";
 
 const { byIdOrKey, defineApp, policy, viewerMembership } = forSchema<Schema>();
@@ -45,6 +46,21 @@ export default defineApp({
 			},
 		},
 	}),
+	parts: [
+		comments<Schema>({
+			type: "Note",
+			on: "recipe",
+			writer: "cook",
+			text: "body",
+			maxLength: 500,
+			edited: "changedAt",
+			deletedBy: ["recipe.cook"],
+			fields: {
+				count: ["Recipe.noteCount", "noteRecipe"],
+				viewerCanDelete: "Note.viewerCanDelete",
+			},
+		}),
+	],
 	identity: { type: "Cook", nameLookup: "handle" },
 	firstQuery:
 		'{ cook(by: {handle: "ada"}) { recipes(first: 5) { nodes { title } } } }',

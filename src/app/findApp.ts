@@ -18,6 +18,7 @@ function ownApp(): string {
 const ENGINE: ReadonlyMap<string, string> = new Map([
 	["corkboard", new URL("../corkboard.ts", import.meta.url).href],
 	["corkboard/embed", new URL("../embed.ts", import.meta.url).href],
+	["corkboard/parts", new URL("../parts.ts", import.meta.url).href],
 	["corkboard/testing", new URL("../testing.ts", import.meta.url).href],
 ]);
 let isHooked = false;

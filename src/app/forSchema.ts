@@ -44,16 +44,16 @@ export interface SchemaTypes {
 	readonly resolvers: object;
 }
 
-type Name<T> = keyof T & string;
+export type Name<T> = keyof T & string;
 type Entry<T, K extends string> =
 	T extends Readonly<Record<K, infer P>> ? P : never;
 type Objects<S extends SchemaTypes> = S["objects"];
-type TypeOf<S extends SchemaTypes> = Name<Objects<S>>;
+export type TypeOf<S extends SchemaTypes> = Name<Objects<S>>;
 /** Stored fields of a type, of all types if it is not known which. */
-type Stored<S extends SchemaTypes, T> = T extends keyof Objects<S>
+export type Stored<S extends SchemaTypes, T> = T extends keyof Objects<S>
 	? Entry<Objects<S>[T], "fields">
 	: never;
-type References<S extends SchemaTypes, T> = T extends keyof Objects<S>
+export type References<S extends SchemaTypes, T> = T extends keyof Objects<S>
 	? Entry<Objects<S>[T], "references">
 	: never;
 type Data<S extends SchemaTypes, T> = T extends keyof Objects<S>
@@ -153,7 +153,7 @@ type IdentityOf<S extends SchemaTypes> = Omit<
 	readonly accountLookup?: Name<S["lookups"]>;
 };
 
-type MappingName<S extends SchemaTypes> = Name<S["mappings"]>;
+export type MappingName<S extends SchemaTypes> = Name<S["mappings"]>;
 
 type FeedOf<S extends SchemaTypes> = Omit<
 	FeedDefinition,

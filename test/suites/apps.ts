@@ -75,6 +75,16 @@ const GRAPHS: Readonly<Record<string, readonly object[]>> = {
 			fields: { title: "Cake", cook: "ada", cookbook: "secret" },
 		},
 		{ edge: "favoriteRecipe", from: "bo", to: "loaf" },
+		{
+			type: "Note",
+			key: "nice",
+			fields: { body: "Nice", cook: "bo", recipe: "loaf" },
+		},
+		{
+			type: "Note",
+			key: "late",
+			fields: { body: "Burnt", cook: "ada", recipe: "cake" },
+		},
 	],
 };
 

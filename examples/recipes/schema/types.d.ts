@@ -45,6 +45,22 @@ export interface Schema {
 				cookbook_id?: Id;
 			};
 		};
+		Note: {
+			fields: {
+				body: string;
+				changedAt: string | null;
+			};
+			references: {
+				cook: "Cook";
+				recipe: "Recipe";
+			};
+			data: {
+				body?: string;
+				changed_at?: string;
+				cook_id?: Id;
+				recipe_id?: Id;
+			};
+		};
 		Cookbook: {
 			fields: {
 				name: string;
@@ -91,6 +107,18 @@ export interface Schema {
 		DeleteShoppingListInput: {
 			shoppingListId: string;
 		};
+		AddNoteInput: {
+			recipeId: string;
+			body: string;
+			idempotencyKey?: string | null | undefined;
+		};
+		UpdateNoteInput: {
+			noteId: string;
+			body?: string | null | undefined;
+		};
+		DeleteNoteInput: {
+			noteId: string;
+		};
 		CreateCookbookInput: {
 			name: string;
 			secret?: boolean | null | undefined;
@@ -114,6 +142,9 @@ export interface Schema {
 		createShoppingList: "CreateShoppingListInput";
 		updateShoppingList: "UpdateShoppingListInput";
 		deleteShoppingList: "DeleteShoppingListInput";
+		addNote: "AddNoteInput";
+		updateNote: "UpdateNoteInput";
+		deleteNote: "DeleteNoteInput";
 		createCookbook: "CreateCookbookInput";
 		updateCookbook: "UpdateCookbookInput";
 		deleteCookbook: "DeleteCookbookInput";
@@ -126,6 +157,7 @@ export interface Schema {
 		ownList: [from: "Cook", to: "ShoppingList"];
 		keepList: [from: "Cook", to: "ShoppingList"];
 		"favoriteRecipe.inverse": [from: "Recipe", to: "Cook"];
+		noteRecipe: [from: "Recipe", to: "Note"];
 		collectRecipe: [from: "Cookbook", to: "Recipe"];
 	};
 	/** Lookups: the type that each finds. */
@@ -134,20 +166,25 @@ export interface Schema {
 	};
 	/** Fields that a resolver answers. */
 	resolvers: {
+		"Mutation.addNote": true;
 		"Mutation.createCookbook": true;
 		"Mutation.createShoppingList": true;
 		"Mutation.deleteCookbook": true;
+		"Mutation.deleteNote": true;
 		"Mutation.deleteShoppingList": true;
 		"Mutation.dropList": true;
 		"Mutation.favoriteRecipe": true;
 		"Mutation.keepList": true;
 		"Mutation.unfavoriteRecipe": true;
 		"Mutation.updateCookbook": true;
+		"Mutation.updateNote": true;
 		"Mutation.updateShoppingList": true;
+		"Note.viewerCanDelete": true;
 		"Query.cook": true;
 		"Query.node": true;
 		"Query.nodes": true;
 		"Query.viewer": true;
+		"Recipe.noteCount": true;
 		"Recipe.viewerFavors": true;
 	};
 }
