@@ -12,7 +12,7 @@ export interface Channel<T> {
 	unsubscribe(listener: (message: T) => void): void;
 }
 
-/** Whoever publishes has this object, so each message is a `T`: Node's type does not know that. */
+/** All publishers have this object, so each message is a `T`: Node's type does not know that. */
 export function channelOf<T>(name: string): Channel<T> {
 	return channel(name) as Channel<T>;
 }

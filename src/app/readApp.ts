@@ -190,7 +190,7 @@ function checkUses(model: Model, resolvers: App["resolvers"]): void {
 	}
 }
 
-/** The owner reference of a type of which each object has an owner: an import refuses it without, and whoever sees the object sees the owner. Else null. */
+/** The owner reference of a type of which each object has an owner: an import refuses it without, and a viewer who sees the object sees the owner. Else null. */
 function everyOwnerOf(domain: Domain, type: string): Reference | null {
 	const { visibility, placement } = domain;
 	const beside = placement.colocateWith(type);

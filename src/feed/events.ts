@@ -9,7 +9,7 @@ import {
 
 /**
  * What the home feed does after writes of requests: a new item goes to the followers
- * of what it belongs to, whoever follows gets the newest items, a like or a copy
+ * of what it belongs to, a user who follows gets the newest items, a like or a copy
  * brings related ones. Each is a job of the write's outbox entry, so that it
  * is done if and only if the write was committed.
  */

@@ -40,7 +40,7 @@ interface Stored {
  *    to others vacates the agreement, and two seconds later claims it.
  * 3. A process that has not read the agreement for two seconds though the store
  *    answers, because it was paused, counts nothing as acknowledged, and reads it
- *    before it uses what is cached. So whoever claims shares nothing with it.
+ *    before it uses what is cached. So a process that claims shares nothing with it.
  *
  * A store that does not answer changes nothing for a process that has run since
  * its newest answer: nobody can vacate meanwhile, unless they reach the store

@@ -23,7 +23,7 @@ export interface Graph {
 	): MaybePromise<readonly (Node | null | CorkboardError)[]>;
 
 	/**
-	 * Active objects as stored, whoever may see them: to decide what the viewer may
+	 * Active objects as stored, hidden ones too: to decide what the viewer may
 	 * remove without seeing it. Nothing but their ids may reach an answer.
 	 */
 	readStored(

@@ -11,7 +11,7 @@ import { namedFields } from "./namedFields.ts";
 const BATCH = 500;
 
 /**
- * The objects of a list of the whole graph in its order, whoever may see them:
+ * The objects of a list of the whole graph in its order, for all viewers alike:
  * each its id and what it stores, by the names of the SDL. An object that cannot
  * be read is an error. Throws NOT_FOUND for a field that is no such list.
  */

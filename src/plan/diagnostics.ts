@@ -13,7 +13,7 @@ export const PLAN_CHANNELS = {
 /** The caches of plans. */
 export const PLAN_CACHE_LEVELS = new Levels<PlanCacheLevel>();
 
-/** What is kept of a request while it runs, for its trace and for whoever asks why it was slow. */
+/** What is kept of a request while it runs, for its trace and for the log of slow requests. */
 export interface RequestRecord {
 	/** Null where the request is not sampled. */
 	readonly span: Span | null;

@@ -18,7 +18,7 @@ export interface OpenedJobStore extends QueueStore {
 	switchTo(source: JobStoreSource): void;
 	/**
 	 * Ends all claims of an embedded folder, which its new owner calls before it
-	 * claims anything: whoever claimed a job there before has gone. Its claim may
+	 * claims anything: a process that claimed a job there before has gone. Its claim may
 	 * end hours from now by this machine's clock, if that was ahead then. Other
 	 * stores have no owner and end none.
 	 */

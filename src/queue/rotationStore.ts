@@ -3,7 +3,7 @@ import type { ShardOfQueue } from "./jobStore.ts";
 /**
  * Gives back the disk of finished jobs: the part of the job store that rotation
  * uses. When to call what is decided above it (./rotation.ts). No call deletes a
- * job that is to be kept, whoever enqueues, claims or acknowledges meanwhile,
+ * job that is to be kept, whatever is enqueued, claimed or acknowledged meanwhile,
  * and whichever process is killed between any two of its statements: what is
  * left over is found by `spans` and finished by `giveBack`.
  */

@@ -206,7 +206,7 @@ function deleteMutation(
 	);
 }
 
-/** Adds an object to the list of another one, or removes it. Whoever may change the list may remove also what is hidden. */
+/** Adds an object to the list of another one, or removes it. A user who may change the list may also remove what is hidden. */
 function edgeOfList(
 	edge: Pick<
 		Extract<DeclaredMutation, { readonly field: string }>,

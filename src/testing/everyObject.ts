@@ -14,7 +14,7 @@ export interface FoundObject {
 	readonly type: string;
 }
 
-/** All objects of a graph, whoever may see them. */
+/** All objects of a graph, hidden ones too. */
 export async function everyObject({
 	storage,
 	model,

@@ -16,7 +16,7 @@ export interface HostQuestion {
 	readonly host: string;
 	/** A set of GTIDs whose writes are to be named; null: none. */
 	readonly missing: string | null;
-	/** The server that whoever asks found behind the host's name. */
+	/** The server that the asking process found behind the host's name. */
 	readonly server?: string;
 }
 
@@ -56,7 +56,7 @@ export async function askMembers(
 	ms: number,
 ): Promise<Answers> {
 	const id = `${Date.now()}-${randomBytes(3).toString("hex")}`;
-	// It goes with whoever asks.
+	// It goes with the process that asks.
 	await using asking = store.announce(`${ASKS}/${id}`);
 	await asking.set(JSON.stringify(question));
 	const until = performance.now() + ms;

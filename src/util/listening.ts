@@ -4,8 +4,8 @@
  * at most, however long the turn of the event loop took, so a process that is
  * busy or was paused does not take its own lateness for that of somebody else.
  *
- * Whoever waits for 100 ms by this clock has read its sockets ten times since,
- * or waited for 100 ms. That leaves room for the turns that an answer takes: one
+ * A process that waits for 100 ms by this clock has read its sockets ten times
+ * since, or waited for 100 ms. That leaves room for the turns that an answer takes: one
  * in which the request goes out, one in which the answer arrives, one in which
  * it is read, and the same for each round trip of a connection that is opened.
  */

@@ -51,7 +51,7 @@ export class Pace {
 
 	set(limits: Partial<PaceLimits>): void {
 		const next = { ...this.#limits, ...limits };
-		// Whoever waits is let go by another rate, not by the same one again.
+		// Callers that wait go on at another rate, not at the same one again.
 		if (isDeepStrictEqual(next, this.#limits)) return;
 		this.#limits = next;
 		this.#nextAt = 0;

@@ -215,7 +215,7 @@ const erase = command({
 		if (!dryRun && !(await isConfirmed(context, { yes }, question))) return 1;
 		// Somebody may have opened it while the question waited.
 		await requireGone();
-		// Before the first change: whoever finds a half of it knows who began it.
+		// Before the first change: an operator who finds half of it knows who began it.
 		const audited = auditor(context, store.storage, user);
 		if (!dryRun) await audited("erase begun");
 		const signal = context.interruptSignal();

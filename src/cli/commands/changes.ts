@@ -235,11 +235,11 @@ const disable = command({
 	summary: "Deletes the log that changes enable began.",
 	options: { yes: YES },
 	details:
-		"Whoever follows the changes has to make the copy anew after that. The server may run meanwhile.",
+		"Programs that follow the changes have to make their copies anew after that. The server may run meanwhile.",
 	exitCodes: { 1: "not confirmed, or an error" },
 	async run({ yes }, context) {
 		const question =
-			"This deletes the log. Whoever follows the changes has to make the copy anew.";
+			"This deletes the log. Programs that follow the changes have to make their copies anew.";
 		if (!(await isConfirmed(context, { yes }, question))) return 1;
 		const files = await inFolder(context, disableLog);
 		return {
@@ -259,7 +259,7 @@ const forget = command({
 	arguments: { folder: argument("FOLDER") },
 	options: { yes: YES },
 	details:
-		"All lines of these objects go, but the one whose op is erase. Run accounts erase and then changes follow before, so that the folder has these lines, and end changes follow. Whoever reads the files by the place in them has to read them anew.",
+		"All lines of these objects go, but the one whose op is erase. Run accounts erase and then changes follow before, so that the folder has these lines, and end changes follow. Programs that read the files by the place in them have to read them anew.",
 	exitCodes: { 1: "not confirmed, or an error" },
 	async run({ folder, yes }, context) {
 		const question = `This deletes lines from the files in ${folder}: those of objects that were erased.`;

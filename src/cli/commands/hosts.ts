@@ -240,7 +240,7 @@ async function runDead(
 				question: `Promote ${to}, and give ${from} up? It is not attached again as it is.`,
 			},
 			(onStep) => {
-				// Whoever took long to confirm it may have a host that is back.
+				// If the operator took long to confirm it, the host may be back.
 				const isNew = performance.now() - checkedAt < CHECKED_MS;
 				return promoteDead(
 					{ ...options, onStep, acceptLoss },

@@ -194,7 +194,7 @@ interface FoundObject {
 	readonly reason: string | null;
 }
 
-/** Whether there is an object with this id, whoever may see it. It is read from its shard, past every cache. */
+/** Whether there is an object with this id, hidden or not. It is read from its shard, past every cache. */
 async function findObject(
 	id: Id,
 	config: Config,

@@ -110,7 +110,7 @@ async function watch(
 	}
 }
 
-/** Null once the signal is there: whoever quits waits for nothing and reads of no failure. */
+/** Null once the signal is there: a person who quits waits for nothing, and gets no failure to read. */
 async function unlessEnded<T>(
 	promise: Promise<T>,
 	signal: AbortSignal,

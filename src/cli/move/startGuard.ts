@@ -49,7 +49,7 @@ export function startGuard(
 	});
 	guard.stdin.on("error", () => {});
 	createInterface(guard.stderr).on("line", (line) => stderr(`guard: ${line}`));
-	// Only whoever waits for its end is kept by it.
+	// It does not keep this process, unless that waits for its end.
 	(guard.stderr as Socket).unref();
 	guard.unref();
 	return {

@@ -212,8 +212,8 @@ export class MysqlSource implements DumpSource {
  * A snapshot, and a set of GTIDs that it has. A transaction is visible before its
  * GTID is in the set, so the set is read first. If it is the same afterwards, the
  * snapshot has no more than this, but for one group of transactions whose commit was
- * under way. They changed different rows, because each held its locks, so whoever
- * follows the binary log from the set on sets rows to what the snapshot has.
+ * under way. They changed different rows, because each held its locks, so a
+ * reader of the binary log from the set on sets rows to what the snapshot has.
  */
 async function openSnapshot(session: MysqlSession): Promise<DumpPosition> {
 	const run = (name: string, text: string) =>

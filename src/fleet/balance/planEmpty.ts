@@ -61,7 +61,7 @@ export function planEmpty(fleet: FleetLoad, host: string): MovePlan {
 			moves.push(move);
 			now = withMove(now, move);
 			filled.set(to, share + shareOf(load));
-			// Whoever a range was cut for is full.
+			// A host for which a range was cut is full.
 			if (count < rest.loads.length) open.delete(to);
 			else if (isOpen) open.set(to, share + shareOf(load));
 			rest = {

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../util/json.ts";
 export interface Change {
 	readonly type: string;
 	readonly id: Id;
-	/** `edges`: the object itself did not change. `erase`: it was deleted before, and its content is gone now: whoever has a copy deletes it. */
+	/** `edges`: the object itself did not change. `erase`: it was deleted before, and its content is gone now: delete it from every copy. */
 	readonly op: "create" | "update" | "delete" | "erase" | "edges";
 	/** The selected fields, by the names of the SDL; null: there was no such object for anybody, or there is none any more. Absent with `erase` and `edges`. */
 	readonly before?: JsonObject | null;

@@ -97,7 +97,7 @@ export class Ferry implements AsyncDisposable {
 		);
 	}
 
-	/** Takes the ferry of this name over from whoever had it, or makes it. Throws CONFLICT with a line for each thing that cannot be moved. */
+	/** Takes the ferry of this name over from its former runner, or makes it. Throws CONFLICT with a line for each thing that cannot be moved. */
 	static async open(options: FerryOptions): Promise<Ferry> {
 		const { source, replica, target, databases, name, from } = options;
 		const { tables, faults } = await readMovedTables(

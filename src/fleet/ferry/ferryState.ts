@@ -40,7 +40,7 @@ export interface CopyState {
 }
 
 /**
- * What the target knows of a ferry. Whoever opens it last is its runner; one that
+ * What the target knows of a ferry. The process that opens it last is its runner; one that
  * was paused meanwhile finds all of its transactions refused.
  */
 export class FerryState {

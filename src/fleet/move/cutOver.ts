@@ -142,7 +142,7 @@ async function tryCutOver(
 }
 
 /**
- * Lifts what a cut-over that did not publish has fenced, whoever began it, and puts
+ * Lifts what a cut-over that did not publish has fenced, also another process's, and puts
  * copies that it had brought back out of the way again.
  */
 export async function lift(

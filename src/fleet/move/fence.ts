@@ -93,7 +93,7 @@ export async function killBlockers(
 	for (const { connection, isSure } of blockers) {
 		if (!isSure) continue;
 		await server.run("kill blocker", `KILL ${connection}`).catch(() => {
-			// It has ended by itself, or may not be killed: whoever looks next sees it.
+			// It has ended by itself, or may not be killed: the next look finds it.
 		});
 	}
 }

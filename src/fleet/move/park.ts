@@ -4,7 +4,7 @@ import { parkedName } from "./findMove.ts";
 
 /**
  * A former copy under another name: its tables are renamed into a database that no
- * process knows, so that whoever still has an old map gets "no such table", and
+ * process knows, so that a process with an old map gets "no such table", and
  * waits for a newer one. The database itself stays, empty.
  */
 
@@ -72,7 +72,7 @@ export async function dropEmptyParks(
 		await dropEmpty(server, parkedName(database));
 }
 
-/** Never one with a table, whoever made that. */
+/** Never one with a table, not even another program's. */
 async function dropEmpty(server: FleetServer, database: string): Promise<void> {
 	if ((await tablesOf(server, [database])).length > 0) return;
 	await server.run(

@@ -49,8 +49,8 @@ const NO_SUPERVISOR = 3707;
 
 /**
  * Copies the primary into the other server, or watches a copy that already
- * runs, until that server is up again and holds it. Whoever calls it again after
- * any interruption goes on where the server is. Throws CONFLICT where the copy
+ * runs, until that server is up again and holds it. A call after
+ * any interruption continues where the server is. Throws CONFLICT where the copy
  * failed: the server is then empty, or holds a part. Throws UNAVAILABLE where it is
  * not started again in time, or `signal` says so: the server goes on by itself.
  */

@@ -33,9 +33,9 @@ export function firstLocks(record: Locking): readonly StoreChange[] {
 
 /**
  * The same, also of hosts that moves of shards have locked: a dead primary does not
- * wait for them. The move's record is taken from whoever runs it, so nothing that it
- * still does is saved or published. Whoever resumes it finds the new primary in the
- * place of the dead one.
+ * wait for them. The move's record is taken from its runner, so nothing that it still
+ * does is saved or published. A process that resumes the move finds the new primary
+ * in the place of the dead one.
  */
 export async function locksPastMoves(
 	store: Pick<TopologyStore, "get">,

@@ -31,7 +31,7 @@ const NAMED = 2_000;
 /**
  * Asks all processes what the primary acknowledged, and compares it with what the
  * replica has. A server numbers its transactions as it commits them, so that all
- * up to the highest acknowledged one were committed, whoever was answered.
+ * up to the highest acknowledged one were committed, whether they were answered or not.
  */
 export async function measureLoss(
 	{ store, askMs }: { readonly store: TopologyStore; readonly askMs: number },

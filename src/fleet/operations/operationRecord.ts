@@ -187,7 +187,7 @@ export function isKnown(
 	return !("reason" in found);
 }
 
-/** CONFLICT, for whoever would have to change it. */
+/** CONFLICT, for a command that would have to change it. */
 export function unknownRecordError({
 	id,
 	reason,

@@ -79,7 +79,7 @@ export async function checkDeadPromotion(
 	const hosts = await findHosts(store, deadVariant(options), host);
 	await using old = new FleetServer(hosts.fromUrl, environment);
 	await using next = new FleetServer(hosts.toUrl, environment);
-	// First: whoever reached it a moment ago does not any more after that.
+	// First: a process that reached it a moment ago does not any more after that.
 	const silence = await silenceOf(old, tryMs);
 	const question = { host: hosts.from, missing: null };
 	const { answered, silent } = await askMembers(store, question, askMs);
@@ -429,7 +429,7 @@ async function untilApplied(server: FleetServer, ms: number): Promise<void> {
 	const until = performance.now() + ms;
 	for (;;) {
 		const state = await server.replica();
-		// It follows nobody any more: whoever was here before went past this.
+		// It follows nobody any more: an earlier runner has done this.
 		if (state === null) return;
 		if (await server.has(await server.received(), 1_000)) return;
 		if (!state.isApplying || performance.now() > until) {

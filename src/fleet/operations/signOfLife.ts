@@ -8,7 +8,7 @@ export const HOLDER_MS = 3_000;
 /** Between two signs of life. Milliseconds. */
 export const BEAT_MS = 1_000;
 const LOOK_MS = 250;
-/** Beyond this between two looks, whoever looks or the store was paused, and the holder's signs may have waited with it. Milliseconds. */
+/** Beyond this between two looks, the looking process or the store was paused, and the holder's signs may have waited with it. Milliseconds. */
 const STALL_MS = 1_000;
 /** A look that cannot be relied on for so long says that somebody holds it. Milliseconds. */
 const GIVE_UP_MS = 30_000;

@@ -143,7 +143,7 @@ function givenUp(
 	return record;
 }
 
-/** Whoever took the place of the one that took its place, and so on: it has all that that one had. */
+/** The host that took its place, or the one that took the place of that, and so on: it has all that they had. */
 function successorOf(
 	records: readonly OperationRecord[],
 	first: string,

@@ -77,7 +77,7 @@ async function write(
 		readonly Decision[]
 	>({
 		shard: unpackId(first).shard,
-		// The absent ones too: whoever asked for them in vain may ask again.
+		// The absent ones too: a process that asked for them in vain may ask again.
 		objects: some.map(({ id }) => id),
 		creates: absent.map(({ id, type, after }) => ({
 			type: type.name,

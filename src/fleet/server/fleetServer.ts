@@ -200,7 +200,7 @@ export class FleetServer implements AsyncDisposable {
 		return String(isFenced) === "1";
 	}
 
-	/** `liftFence`, which whoever has no right to fails only where there is a fence. */
+	/** `liftFence`. Without the right to it, it fails only if there is a fence. */
 	async unfence(): Promise<void> {
 		try {
 			await this.liftFence();
@@ -209,7 +209,7 @@ export class FleetServer implements AsyncDisposable {
 		}
 	}
 
-	/** `fence`, which whoever has no right to fails only where there is none. */
+	/** `fence`. Without the right to it, it fails only if there is none. */
 	async refence(): Promise<void> {
 		try {
 			await this.fence();

@@ -232,7 +232,7 @@ class RedisLink implements AsyncDisposable {
 			channels: ALL_CHANNELS,
 			me: calls.me,
 			ask: () => {
-				// What is due is done before Redis is asked: whoever has the proof has done it.
+				// What is due is done before Redis is asked: a process that has the proof has done it.
 				onBeat();
 				return this.#track(calls.ask());
 			},

@@ -9,7 +9,7 @@ export const OUTBOX_CHANNELS = {
 	deliveryPass: channelOf<DeliveryPass>("corkboard.deliveryPass"),
 };
 
-/** Whoever has outboxes answers soon and without an error. */
+/** The owner of outboxes answers soon and without an error. */
 export const OUTBOX_LEVELS = new Levels<Promise<readonly OutboxLevel[]>>();
 
 /** The outboxes of the shards of one host. */

@@ -15,7 +15,7 @@ import type { Committed, Writer } from "./writer.ts";
  * A change that reserves keys may be paused for any time before it writes its
  * object. So that nobody else has a key by then, the object's stored JSON has a
  * fence (a fencing token): the change reads it before it reserves, and commits
- * only if it is still the same under the object's lock; whoever releases a
+ * only if it is still the same under the object's lock; a change that releases a
  * reservation that the object does not hold first replaces it, under the same
  * lock. A random token and not a count: no value ever comes back
  * (docs/consistency.md "4. Reservations (natural keys)").

@@ -11,7 +11,7 @@ const FRESH_MS = 5_000;
 const DEADLINE_MS = 2_000;
 
 /**
- * How much is in the outboxes of each host, for whoever scrapes metrics: asked
+ * How much is in the outboxes of each host, for metrics: asked
  * of the hosts at most every five seconds, and one question at a time. A host
  * that does not answer in time is left out, and its answer, if it comes, is
  * used for those who ask next.

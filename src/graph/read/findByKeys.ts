@@ -12,7 +12,7 @@ import type { ReadStore } from "../store/store.ts";
 import type { Node } from "../types.ts";
 
 /**
- * The objects that hold natural keys, whoever may see them. A lookup row leads
+ * The objects that hold natural keys, hidden ones too. A lookup row leads
  * to its object before a change of the key is committed, and until the row is
  * released after it. So the object has the last word (docs/consistency.md "4.
  * Reservations (natural keys)"). Keys are given as clients send them.

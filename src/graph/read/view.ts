@@ -63,7 +63,7 @@ export class View implements Graph {
 		};
 	}
 
-	/** Whoever asks for it may do something else for another viewer. */
+	/** Code that asks for it may do something else for another viewer. */
 	get viewer(): Id | null {
 		this.#markPersonal();
 		return this.#viewer;

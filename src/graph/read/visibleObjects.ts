@@ -54,7 +54,7 @@ export class VisibleObjects {
 		return seen as KeyResult<Node | null>[];
 	}
 
-	/** Objects as stored, whoever may see them. */
+	/** Objects as stored, hidden ones too. */
 	readStored(
 		ids: readonly Id[],
 		call?: CallOptions,

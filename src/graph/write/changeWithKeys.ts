@@ -58,7 +58,7 @@ export async function changeWithKeys(
 	}
 }
 
-/** Whoever is overtaken each time meets many others. */
+/** A write that is overtaken each time meets many others. */
 const MOST_TRIES = 3;
 
 async function tryChange(

@@ -25,7 +25,7 @@ export interface SchemaChange {
 	readonly type: string;
 	/** A sentence. */
 	readonly description: string;
-	/** Schema coordinates of the old schema. Whoever uses none of them is not affected. */
+	/** Schema coordinates of the old schema. A client that uses none of them is not affected. */
 	readonly affects: readonly string[];
 }
 

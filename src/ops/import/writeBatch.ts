@@ -84,7 +84,7 @@ export async function writeBatch(
 	const conflict = keys.find(({ id }, at) => rows[at]?.id !== id);
 	if (conflict !== undefined) throw keyConflict(store, conflict);
 	const delivery = deliver(run, outbox);
-	// Whoever waits for it sees why.
+	// The caller that waits for it sees why.
 	delivery.catch(() => {});
 	return {
 		objects,

@@ -13,7 +13,7 @@ const FRESH_MS = 10_000;
 const DEADLINE_MS = 2_000;
 
 /**
- * How many jobs wait, for whoever scrapes metrics: counted at most every ten
+ * How many jobs wait, for metrics: counted at most every ten
  * seconds, one count at a time, of one queue after the other. A queue with a
  * shard that does not answer is left out, as nothing can be said of its sum.
  */

@@ -37,7 +37,7 @@ Content-Type: application/json
 Authorization: Bearer …
 
 {"query": "{ viewer { id } }"}</pre>
-<p>Ask whoever runs this server for its schema and for a token.</p>
+<p>Ask the operators of this server for its schema and for a token.</p>
 </main>
 </body>
 </html>

@@ -58,7 +58,7 @@ export function createApollo(
 	return new ApolloServer<OperationContext>({
 		gateway: gatewayTo(schema, options.execute),
 		nodeEnv: "production",
-		// False would add a rule with a message for whoever configures Apollo: ours is below.
+		// False would add a rule whose message is about Apollo's options: ours is below.
 		introspection: true,
 		includeStacktraceInErrorResponses: false,
 		stopOnTerminationSignals: false,

@@ -40,7 +40,7 @@ export class RequestDeadline implements OperationDeadline {
 			controller.abort(
 				new CorkboardError("UNAVAILABLE", "The client disconnected."),
 			);
-		// What was started beside the answer and outlives it, for whoever joins it.
+		// What was started beside the answer and outlives it, for requests that join it.
 		if (response.writableFinished) return controller.signal;
 		if (response.destroyed) {
 			disconnect();

@@ -18,7 +18,7 @@ const LONGEST_WAIT_MS = 10;
 /** Most rows of one merged statement, so that nobody waits long for the rows of others. */
 const MAX_ROWS = 2_000;
 
-/** How keys of one kind are read, whoever asks for them. */
+/** How keys of one kind are read, for all callers. */
 export interface MergedRead<Key, Result> {
 	/** The results of keys of one host, in one statement. */
 	readonly read: (

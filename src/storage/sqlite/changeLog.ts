@@ -213,7 +213,7 @@ export function addTriggers(connection: SqliteConnection, model: Model): void {
 	const existing = triggersIn(connection);
 	const tables = tablesIn(connection);
 	for (const [name, text, table] of triggersOf(model)) {
-		// Whoever makes a table that is missing adds its triggers then.
+		// A call that makes a missing table adds its triggers.
 		if (existing.get(name) === text || !tables.has(table)) continue;
 		if (existing.has(name)) connection.run(dropTrigger(name));
 		connection.run({ name: "create trigger", text });

@@ -334,7 +334,7 @@ class TopologySwitcher implements ReloadableStorage {
 	/**
 	 * Returns whether to retry a write that failed on that version. A host that
 	 * has refused all writes for longer than a promotion takes is read-only for
-	 * another reason: whoever comes then would wait in vain.
+	 * another reason: a write that comes then would wait in vain.
 	 */
 	async #waitAfter(
 		version: TopologyVersion,

@@ -55,7 +55,7 @@ const BUSY_RETRY_MS = 20;
  * announcements in files that are touched again and again.
  *
  * A new topology is first committed to the database, then renamed into place.
- * Where a writer was killed between the two, whoever comes next renames it.
+ * If a writer was killed between the two, the next process renames it.
  */
 export function openFileStore(
 	file: string,

@@ -59,7 +59,7 @@ export async function readAccepted(
 	return found === null ? null : (JSON.parse(found.text) as AcceptedLoss);
 }
 
-/** Writes the record, or removes it: null. Whoever is first at the same time is right. */
+/** Writes the record, or removes it: null. If two write at the same time, the first one counts. */
 export async function recordLoss(
 	store: Pick<TopologyStore, "get" | "write">,
 	host: string,

@@ -41,8 +41,8 @@ const AGAIN_MS = 20;
 
 /**
  * Whether this process may still write to a host. A dead primary cannot be informed
- * that its replica took its place, and may come back; so whoever writes makes
- * sure that the topology names it still (docs/consistency.md, "6. Topology").
+ * that its replica took its place, and may come back; so a process that writes
+ * makes sure that the topology still names it (docs/consistency.md, "6. Topology").
  *
  * A store that does not answer stops no write, but where the place may have been
  * taken without a word to this process: it was paused, or the host was down for it.

@@ -4,7 +4,7 @@ import type { ChangeSink } from "./changeSink.ts";
 import { openPositionFile } from "./positionFile.ts";
 
 export interface LineSinkOptions {
-	/** Resolves when whoever reads them has taken the lines. */
+	/** Resolves when their reader has taken the lines. */
 	readonly write: (text: string) => Promise<void>;
 	/** Where the position is kept as well; null: only the lines have it. */
 	readonly positionFile: string | null;

@@ -331,7 +331,7 @@ export async function bringBack(database: QueueDatabase): Promise<void> {
 					)) > 0
 				);
 			} catch (thrown) {
-				// Whoever dropped it has stored its jobs.
+				// The process that dropped it has stored its jobs.
 				if (!isNoTable(thrown)) throw thrown;
 			}
 		});

@@ -48,7 +48,7 @@ export function encodingFor(accepted: string | undefined): Encoding | null {
 	return best;
 }
 
-/** Whoever accepts any encoding gets the one that everybody understands. */
+/** A client that accepts any encoding gets the one that everybody understands. */
 const NAMES: ReadonlyMap<string, Encoding> = new Map([
 	["br", "br"],
 	["gzip", "gzip"],

@@ -26,7 +26,7 @@ interface HostMemory {
 
 /**
  * What database hosts have acknowledged to this process. A host that dies may
- * have kept some of it to itself: whoever promotes its replica asks all
+ * have kept some of it to itself: the command that promotes its replica asks all
  * processes, and knows what is lost.
  */
 export class AcknowledgedWrites implements Disposable {

@@ -357,8 +357,8 @@ export class Host implements AsyncDisposable {
 	}
 
 	/**
-	 * A call that is not sent has failed too: whoever counts would take the host for
-	 * healthy else. Returns when the call began.
+	 * A call that is not sent has failed too: otherwise those who count failures would
+	 * take the host for healthy. Returns when the call began.
 	 */
 	#begin({ trace, isPatient = false }: QueryOptions): number {
 		const began = performance.now();

@@ -138,7 +138,7 @@ export class HostTransactions {
 			if (conflict !== null && !isAlone) {
 				publishRetry({ host: this.#host.name, reason: conflict });
 			}
-			// Whoever met them goes on with its locks, and each by itself could meet it again.
+			// The transaction that met them keeps its locks, and each by itself could meet it again.
 			if (conflict === "deadlock" && !isAlone && !isAgain) {
 				for (const { trace } of queued) trace?.retry(conflict);
 				return this.#runTogether(waiting, true);
