@@ -89,7 +89,10 @@ function nodeType(connection: GraphQLObjectType): GraphQLObjectType | null {
 }
 
 function checkArguments(field: DeclaredField, problems: Problems): void {
-	const { args } = field.field;
+	// `readOrder` checks the argument of a list that is ordered by a field.
+	const args = field.field.args.filter(
+		({ name }) => name !== "startAt" || field.mapping?.values?.orderBy == null,
+	);
 	const spelled = args.map(({ name, type }) => `${name}: ${type}`);
 	if (`(${spelled.toSorted().join()})` !== sortedArguments()) {
 		problems.add(
@@ -97,7 +100,7 @@ function checkArguments(field: DeclaredField, problems: Problems): void {
 			`${field.path} must take ${PAGE_ARGUMENTS}, got (${spelled.join(", ")})`,
 		);
 	}
-	for (const { name, defaultValue, astNode } of args) {
+	for (const { name, defaultValue, astNode } of field.field.args) {
 		if (defaultValue === undefined) continue;
 		problems.add(
 			astNode,

@@ -185,6 +185,12 @@ export function readOrder(
 			`${path} must be ordered by a field of ${mapping.to} with @stored, of the type DateTime or Int, got ${orderBy}${field === undefined ? "" : `: ${field.field.type}`}`,
 		);
 	}
+	const startAt = declared.field.args.find(({ name }) => name === "startAt");
+	if (startAt !== undefined && String(startAt.type) !== type) {
+		return problem(
+			`the argument startAt of ${path} must be of the type of ${orderBy}, ${type}, got ${startAt.type}`,
+		);
+	}
 	return {
 		field: orderBy,
 		key: field.stored.values?.key ?? orderBy,

@@ -31,12 +31,20 @@ export function coercePageArguments(
 			: { first: first ?? DEFAULT_PAGE_SIZE }),
 		...(after === null ? {} : { after }),
 		...(before === null ? {} : { before }),
+		...coerceStart(args.startAt),
 	};
 }
 
 /** The number of items of a list without cursors, from its argument `first`: as that of a connection. */
 export function coerceFirst(args: Readonly<Record<string, unknown>>): number {
 	return coerceSize("first", args.first) ?? DEFAULT_PAGE_SIZE;
+}
+
+/** A time or a number, as its scalar has read it. */
+function coerceStart(given: unknown): Pick<PageArguments, "startAt"> {
+	return typeof given === "string" || typeof given === "number"
+		? { startAt: given }
+		: {};
 }
 
 function coerceSize(name: string, given: unknown): number | null {

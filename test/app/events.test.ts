@@ -181,6 +181,19 @@ describe("examples/events", () => {
 			"Later",
 		]);
 		assert.deepEqual(await titles("cy"), ["Soon", "Maker fair", "Later"]);
+		assert.deepEqual(
+			await ask(
+				'{ group(by: {slug: "makers"}) { calendar(first: 1, startAt: "2027-02-01T00:00:00Z") { nodes { title } pageInfo { hasPreviousPage } } } }',
+			),
+			{
+				group: {
+					calendar: {
+						nodes: [{ title: "Maker fair" }],
+						pageInfo: { hasPreviousPage: true },
+					},
+				},
+			},
+		);
 		const move = (startsAt: string) =>
 			ask(
 				`mutation { updateEvent(input: {eventId: "${later.createEvent.event.id}", startsAt: ${startsAt}}) { event { startsAt } } }`,

@@ -228,6 +228,25 @@ suite("inverses", () => {
 		}
 	});
 
+	test("a list that is ordered by a field may begin at a value of it, and no other list may", () => {
+		const startAt = (type: string): readonly [string, string] => [
+			'before: String): PinConnection @mapping(name: "ownPin"',
+			`before: String, startAt: ${type}): PinConnection @mapping(name: "ownPin"`,
+		];
+		assert.deepEqual(
+			problemsOf([NO_TIME, orderedBy("width"), startAt("Int")]),
+			[],
+		);
+		assert.deepEqual(
+			problemsOf([NO_TIME, orderedBy("width"), startAt("DateTime")]),
+			[
+				"small.graphql:22: the argument startAt of User.pins must be of the type of width, Int, got DateTime",
+			],
+		);
+		const [problem] = problemsOf([startAt("Int")]);
+		assert.match(String(problem), /User\.pins must take \(first: Int, after/);
+	});
+
 	test("a list that is ordered by a field has edges without a time", () => {
 		assert.deepEqual(problemsOf([orderedBy("width")]), [
 			"small.graphql:22: User.pins has orderBy, so its edges do not keep when they were created: PinEdge must not have at; a list may have edges of a type of its own, with edges",

@@ -355,14 +355,27 @@ export function orderedListSuite(database: string, open: OpenApp): void {
 		it("has each of many objects with one value once, by id, on pages forwards and back", async () => {
 			const { of, ids } = await newShelf(
 				Object.fromEntries(
-					Array.from({ length: 7 }, (_, at) => [`s${at}`, { rating: 4 }]),
+					Array.from({ length: 7 }, (_, at) => [
+						`s${at}`,
+						{ rating: at % 2 === 0 ? 4 : null },
+					]),
 				),
 			);
 			const rising = Object.values(ids).toSorted((a, b) =>
 				BigInt(a) < BigInt(b) ? -1 : 1,
 			);
+			const falling = rising.toReversed();
+			const rated = new Set(
+				["s0", "s2", "s4", "s6"].map((title) => ids[title]),
+			);
 			for (const [list, all] of [
-				["best", rising.toReversed()],
+				[
+					"best",
+					[
+						...falling.filter((id) => rated.has(id)),
+						...falling.filter((id) => !rated.has(id)),
+					],
+				],
 				["next", rising],
 			] as const) {
 				const seen: Id[] = [];
@@ -415,6 +428,59 @@ export function orderedListSuite(database: string, open: OpenApp): void {
 			);
 			assert.deepEqual(await rest(), ["d", "e"]);
 			assert.deepEqual(await titles(of, "best"), ["c", "a", "d", "e"]);
+		});
+
+		it("begins at a value with startAt, in both directions, and goes on from there by cursors", async () => {
+			const { of } = await newShelf({
+				a: { rating: 5, wantedAt: TIMES[1] },
+				b: { rating: 3, wantedAt: TIMES[2] },
+				c: { rating: 3, wantedAt: TIMES[3] },
+				d: { rating: -4, wantedAt: TIMES[4] },
+				e: {},
+			});
+			const from = async (list: ListName, args: string) => {
+				const { nodes, pageInfo } = await page(of, list, args);
+				return { titles: nodes.map(({ title }) => title).join(""), pageInfo };
+			};
+			for (const [list, args, expected] of [
+				["best", "first: 9, startAt: 6", "abcde"],
+				["best", "first: 9, startAt: 5", "abcde"],
+				["best", "first: 9, startAt: 4", "bcde"],
+				["best", "first: 9, startAt: 3", "bcde"],
+				["best", "first: 9, startAt: 2", "de"],
+				["best", "first: 9, startAt: -5", "e"],
+				["best", "last: 2, startAt: 3", "de"],
+				["best", "last: 9, startAt: 2", "de"],
+				["next", `first: 9, startAt: "${TIMES[0]}"`, "abcde"],
+				["next", `first: 9, startAt: "${TIMES[2]}"`, "bcde"],
+				["next", `first: 1, startAt: "2000-01-01T00:00:00+02:00"`, "c"],
+				["next", `first: 9, startAt: "${TIMES[5]}"`, "e"],
+				["next", "first: 2, startAt: null", "ab"],
+			] as const) {
+				const found = await from(list, args);
+				// Those with the same rating are in the order of their ids.
+				assert.equal(
+					found.titles.replace("cb", "bc"),
+					expected,
+					`${list} ${args}`,
+				);
+			}
+			const first = await from("best", "first: 2, startAt: 3");
+			assert.equal(first.pageInfo.hasPreviousPage, true);
+			assert.equal(first.pageInfo.hasNextPage, true);
+			const { titles } = await from(
+				"best",
+				`first: 2, startAt: 3, after: "${first.pageInfo.endCursor}"`,
+			);
+			assert.equal(titles, "de");
+			const back = await from(
+				"best",
+				`last: 1, startAt: 3, before: "${first.pageInfo.startCursor}"`,
+			);
+			assert.deepEqual(
+				[back.titles, back.pageInfo.hasPreviousPage],
+				["", true],
+			);
 		});
 
 		it("agrees with the field after changes that race", async () => {

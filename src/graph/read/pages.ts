@@ -1,8 +1,8 @@
 import { CorkboardError } from "../../errors.ts";
-import type { Id } from "../../id/ids.ts";
+import { type Id, packId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
-import { isDescending } from "../../storage/order.ts";
+import { isDescending, sequenceOfValue } from "../../storage/order.ts";
 import type { ListKey } from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
@@ -18,6 +18,9 @@ import {
 	readMore,
 } from "./listReader.ts";
 import type { EpochPosition } from "./scanLists.ts";
+
+/** No edge leads to it, and all ids are above it. */
+const LOWEST = packId({ shard: 0, type: 0, local: 0 });
 
 /**
  * One page of each of many lists (docs/consistency.md, "5. Pages"). When the
@@ -47,6 +50,7 @@ export function readPages(
 		!backward &&
 		page.after === undefined &&
 		page.before === undefined &&
+		page.startAt === undefined &&
 		readsHead
 	) {
 		const first = { size, needed };
@@ -118,7 +122,27 @@ function readBounds(
 		}
 		bounds[name] = position;
 	}
+	if (page.startAt !== undefined) {
+		bounds.after ??= positionBefore(mapping, page.startAt);
+	}
 	return bounds;
+}
+
+/** Before all objects that have this value, and after those that come before them. */
+function positionBefore(mapping: Mapping, value: string | number): PageBound {
+	const { orderedBy } = mapping;
+	if (orderedBy === undefined) {
+		throw new TypeError(`The mapping ${mapping.name} is ordered by no field.`);
+	}
+	const sequence = sequenceOfValue(mapping, orderedBy, {
+		[orderedBy.key]: value,
+	});
+	return {
+		sequence: isDescending(mapping) ? sequence + 1 : sequence,
+		to: LOWEST,
+		// Such lists are never renumbered.
+		epoch: 0,
+	};
 }
 
 /** Decides `hasMore` of pages that end at a bound of the client: whether an object lies beyond it. */

@@ -26,12 +26,13 @@ import {
 export function expandPages(document: DocumentNode): DocumentNode {
 	const wanted = new Map<string, Page>();
 	const types = definedIn(document);
+	const typeOf = fieldTypesIn(document);
 	const definitions = document.definitions.map((definition) =>
 		isObject(definition)
 			? {
 					...definition,
 					fields: (definition.fields ?? []).map((field) =>
-						expandField(field, types, wanted),
+						expandField(field, types, typeOf, wanted),
 					),
 				}
 			: definition,
@@ -81,6 +82,7 @@ function definedIn({ definitions }: DocumentNode): ReadonlySet<string> {
 function expandField(
 	field: FieldDefinitionNode,
 	types: ReadonlySet<string>,
+	typeOf: (type: string, field: string) => string | null,
 	wanted: Map<string, Page>,
 ): FieldDefinitionNode {
 	const mapping = field.directives?.find(
@@ -102,10 +104,42 @@ function expandField(
 		arguments:
 			(field.arguments?.length ?? 0) > 0
 				? (field.arguments ?? [])
-				: PAGE_ARGUMENTS.map(([name, of, text]) =>
+				: [...PAGE_ARGUMENTS, ...startAt()].map(([name, of, text]) =>
 						argument(name, of, text, loc),
 					),
 	};
+
+	function startAt(): readonly (readonly [string, string, string])[] {
+		const by = mapping && textArgument(mapping, "orderBy");
+		const of = by && node !== null ? typeOf(node, by) : null;
+		return by && of !== null
+			? [
+					[
+						"startAt",
+						of,
+						`Begin with the first item whose \`${by}\` is this, or comes after it in the list. Without effect beside \`after\`.`,
+					],
+				]
+			: [];
+	}
+}
+
+/** The named type of each field of an object type; null for one that is not there. */
+function fieldTypesIn({
+	definitions,
+}: DocumentNode): (type: string, field: string) => string | null {
+	const found = new Map(
+		definitions.filter(isObject).flatMap(({ name: type, fields = [] }) =>
+			fields.map(({ name, type: of }) => {
+				const inner = of.kind === Kind.NON_NULL_TYPE ? of.type : of;
+				return [
+					`${type.value}.${name.value}`,
+					inner.kind === Kind.NAMED_TYPE ? inner.name.value : null,
+				] as const;
+			}),
+		),
+	);
+	return (type, field) => found.get(`${type}.${field}`) ?? null;
 }
 
 /** Whether clients do not see what is defined there: in `internal.graphql`, or `report.internal.graphql`. What only internal fields use is internal too. */
