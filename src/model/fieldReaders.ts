@@ -34,9 +34,8 @@ export function createFieldReaders(
 	schema: GraphQLSchema,
 	policies: FieldPolicies,
 ): FieldReaders {
-	const types = fullSchema(schema);
 	function typeOf(typeName: string, fieldName: string): GraphQLOutputType {
-		const type = types.getType(typeName);
+		const type = fullSchema(schema).getType(typeName);
 		const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
 		if (field !== undefined) return field.type;
 		throw new TypeError(`The schema has no field ${typeName}.${fieldName}.`);

@@ -3,7 +3,7 @@ import {
 	buildASTSchema,
 	type DefinitionNode,
 	type DocumentNode,
-	GraphQLSchema,
+	type GraphQLSchema,
 	isInterfaceType,
 	isObjectType,
 	isTypeDefinitionNode,
@@ -34,8 +34,13 @@ export function buildPublicSchema(
 	// readModel checked the SDL already and reported problems with their lines.
 	const checked = { assumeValid: false, assumeValidSDL: true };
 	const schema = buildASTSchema(publicDocument(document), checked);
+	let full: GraphQLSchema | undefined;
 	schema.extensions = {
-		[FULL]: buildASTSchema(withoutStorage(document), checked),
+		// Most processes need only what is public, and start sooner without the rest.
+		[FULL]() {
+			full ??= buildASTSchema(withoutStorage(document), checked);
+			return full;
+		},
 	};
 	const node = schema.getType("Node");
 	if (isInterfaceType(node)) {
@@ -53,7 +58,7 @@ export function publicDocument(document: DocumentNode): DocumentNode {
 /** The schema with the fields that are stored but not public. Imports may set them. */
 export function fullSchema(schema: GraphQLSchema): GraphQLSchema {
 	const full = schema.extensions[FULL];
-	return full instanceof GraphQLSchema ? full : schema;
+	return typeof full === "function" ? full() : schema;
 }
 
 /**

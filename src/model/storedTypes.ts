@@ -16,10 +16,9 @@ export interface StoredTypes {
 
 /** Fields that the SDL had once may be left in stored objects, so that unknown ones are ignored. */
 export function createStoredTypes(schema: GraphQLSchema): StoredTypes {
-	const types = fullSchema(schema);
 	return {
 		mismatch(typeName, fieldName, value) {
-			const type = types.getType(typeName);
+			const type = fullSchema(schema).getType(typeName);
 			const field = isObjectType(type)
 				? type.getFields()[fieldName]
 				: undefined;
