@@ -79,6 +79,9 @@ const run = command({
 		deleteMany: flag(
 			"delete here what is gone there, also if it is more than a tenth",
 		),
+		revive: flag(
+			"bring back what is deleted here and not there: before clients switch, because it brings back what they deleted too",
+		),
 		dryRun: DRY_RUN_FLAG,
 	},
 	details: [
@@ -97,6 +100,11 @@ const run = command({
 		if (Number(since) + Number(follow) + Number(unfollow) > 1) {
 			throw new UsageError(
 				"Give one of --since, --follow and --unfollow: each is a way of its own.",
+			);
+		}
+		if (given.revive && (since || follow || unfollow)) {
+			throw new UsageError(
+				"--revive needs a full pass: no --since, --follow or --unfollow.",
 			);
 		}
 		if (given.only !== undefined && (follow || unfollow)) {
@@ -149,6 +157,7 @@ const run = command({
 			: await runner.pass({
 					isSince: since,
 					deleteMany,
+					revives: given.revive,
 					signal,
 					...(only !== undefined && { only }),
 				});

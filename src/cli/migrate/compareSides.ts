@@ -50,5 +50,10 @@ export function comparisonLines({
 	return [
 		`${formatNumber(objects)} objects and ${formatNumber(lists)} lists: ${formatNumber(equal)} equal, ${formatNumber(differ)} differ, ${formatNumber(newerHere)} newer here, ${formatNumber(bad)} bad`,
 		...differences.map(({ key, what }) => `  ${key}: ${what}`),
+		...(differences.some(({ what }) => what === "deleted here")
+			? [
+					"What is deleted here and not there comes back with migrate run MAPPING --revive.",
+				]
+			: []),
 	];
 }

@@ -35,6 +35,7 @@ export interface PassOptions {
 	readonly isSince: boolean;
 	readonly only?: readonly string[];
 	readonly deleteMany: boolean;
+	readonly revives?: boolean;
 	readonly signal: AbortSignal;
 }
 

@@ -28,6 +28,8 @@ export interface ImportOptions {
 	readonly strict?: boolean;
 	/** Whether an edge that an import made moves in its lists if a line says another time of it (default: it stays where it is). */
 	readonly movesEdges?: boolean;
+	/** Whether what was deleted here comes back if a line with a `rev` or a time says that it is there (default: it stays deleted). */
+	readonly revives?: boolean;
 	/** Stops at the end of a batch. */
 	readonly signal?: AbortSignal;
 	readonly onProgress?: (progress: ImportProgress) => void;
@@ -106,6 +108,7 @@ export async function importLines(
 	const {
 		strict = false,
 		movesEdges = false,
+		revives = false,
 		signal,
 		onBadLine,
 		now = Date.now,
@@ -119,7 +122,8 @@ export async function importLines(
 		await lease.assertHeld();
 		await deliverImportKeys(pipeline);
 		const numbering = await readNumbering(store.storage, now());
-		return { store, pipeline, numbering, strict, movesEdges, lease };
+		const options = { strict, movesEdges, revives };
+		return { store, pipeline, numbering, lease, ...options };
 	};
 	let run = await begin();
 	const reader = createLineReader(store, options.fields);
@@ -159,7 +163,7 @@ export async function importLines(
 			let unchanged = 0;
 			for (const [at, line] of batch.lines.entries()) {
 				if (typeof line === "string" && line.trim() === "") continue;
-				if (isUnchanged(line, known)) unchanged++;
+				if (!revives && isUnchanged(line, known)) unchanged++;
 				else parsed.push(reader.read(line, total.lines + at + 1));
 			}
 			const written = await writeBatch(run, parsed, known, delivery);

@@ -13,6 +13,7 @@ export interface ImportRun {
 	readonly strict: boolean;
 	/** See `ImportOptions`. */
 	readonly movesEdges: boolean;
+	readonly revives: boolean;
 	readonly lease: Pick<ImportLease, "assertHeld" | "assertNotExpired">;
 }
 

@@ -9,6 +9,7 @@ import {
 	naturalKeys,
 	naturalKeyText,
 } from "./existingData.ts";
+import type { ImportRun } from "./importRun.ts";
 import {
 	type BadLine,
 	type EdgeLine,
@@ -44,6 +45,8 @@ export interface KnownObject {
 	/** The token of its import key. */
 	readonly token: string;
 	readonly references: readonly ResolvedReference[];
+	/** It was deleted here, and comes back. */
+	readonly isRevived?: true;
 }
 
 export interface NewEdge {
@@ -57,7 +60,7 @@ export interface NewEdge {
 
 export interface BatchPlan {
 	readonly objects: readonly NewObject[];
-	/** Objects that exist with another revision than that of their line. */
+	/** Objects that exist with another revision than that of their line, or that may be deleted. */
 	readonly known: readonly KnownObject[];
 	readonly edges: readonly NewEdge[];
 	readonly bad: readonly BadLine[];
@@ -127,9 +130,9 @@ export function planBatch(
 	store: Pick<Store, "model" | "domain">,
 	lines: readonly Line[],
 	known: ExistingData,
-	strict: boolean,
+	{ strict, revives }: Pick<ImportRun, "strict" | "revives">,
 ): BatchPlan {
-	const planner = new BatchPlanner(store, known);
+	const planner = new BatchPlanner(store, known, revives);
 	const bad: BadLine[] = [];
 	for (const line of lines) {
 		if (line.kind === "bad") bad.push(line);
@@ -155,6 +158,7 @@ class BatchPlanner {
 	readonly #model: Store["model"];
 	readonly #visibility: Visibility;
 	readonly #known: ExistingData;
+	readonly #revives: boolean;
 	readonly #taken = new Set<string>();
 	readonly made = new Map<string, NewObject>();
 	readonly changed = new Map<string, KnownObject>();
@@ -164,10 +168,12 @@ class BatchPlanner {
 	constructor(
 		{ model, domain: { visibility } }: Pick<Store, "model" | "domain">,
 		known: ExistingData,
+		revives: boolean,
 	) {
 		this.#model = model;
 		this.#visibility = visibility;
 		this.#known = known;
+		this.#revives = revives;
 	}
 
 	/** Returns what is wrong with the line, or null. */
@@ -242,7 +248,9 @@ class BatchPlanner {
 		const isSame = line.isDeleted
 			? readToken(token).rev === DELETED
 			: line.rev === null || readToken(token).rev === line.rev;
-		if (isSame) return this.#leave();
+		// It may be deleted here.
+		const mayRevive = this.#revives && line.rev !== null && !line.isDeleted;
+		if (isSame && !mayRevive) return this.#leave();
 		const references = line.isDeleted ? [] : this.#references(line);
 		if (!Array.isArray(references)) return references;
 		// If two lines are about one object, the later one counts.

@@ -53,7 +53,7 @@ export async function writeBatch(
 	const existing = await readExistingData(store, lines, known, (line) =>
 		neededContents(store.domain.visibility, line),
 	);
-	const plan = planBatch(store, lines, existing, run.strict);
+	const plan = planBatch(store, lines, existing, run);
 	const bad = [...plan.bad];
 	const outbox: BatchEntry[] = [];
 	const levels = Map.groupBy(plan.objects, ({ level }) => level);

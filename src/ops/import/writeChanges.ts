@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { CorkboardError } from "../../errors.ts";
 import { readUncachedObjects } from "../../graph/store/readUncached.ts";
+import type { Store } from "../../graph/store/store.ts";
 import { changeWithKeys } from "../../graph/write/changeWithKeys.ts";
 import type { LookupChange } from "../../storage/rows.ts";
 import type { JsonObject } from "../../util/json.ts";
@@ -18,6 +19,7 @@ import {
 	tokenOf,
 	wasDeleted,
 } from "./revision.ts";
+import { goneOf, wholesOf } from "./wholes.ts";
 import { withReferences } from "./writeLevel.ts";
 
 export interface WrittenChanges {
@@ -35,7 +37,8 @@ const AT_A_TIME = 32;
 /** Stands for the reason, which says which name it is. */
 const NAME_TAKEN = "taken";
 
-type Outcome = "changed" | "deleted" | "unchanged" | "newerHere";
+const OUTCOMES = ["changed", "deleted", "unchanged", "newerHere"] as const;
+type Outcome = (typeof OUTCOMES)[number];
 
 interface Written {
 	readonly outcome: Outcome;
@@ -62,6 +65,30 @@ interface Change {
  * died knows which changes were its own, whatever its lines say.
  */
 export async function writeChanges(
+	run: ImportRun,
+	objects: readonly KnownObject[],
+): Promise<WrittenChanges> {
+	const counts = { changed: 0, deleted: 0, unchanged: 0, newerHere: 0 };
+	const bad: BadLine[] = [];
+	for (let left = objects; left.length > 0; ) {
+		// What belongs to an object that comes back can come back after it.
+		const { ready, waiting } = run.revives
+			? await revivable(run.store, left)
+			: { ready: left, waiting: [] };
+		counts.unchanged += left.length - ready.length - waiting.length;
+		left = waiting;
+		if (ready.length === 0) {
+			counts.unchanged += waiting.length;
+			break;
+		}
+		const written = await writeAll(run, ready);
+		for (const outcome of OUTCOMES) counts[outcome] += written[outcome];
+		bad.push(...written.bad);
+	}
+	return { ...counts, bad };
+}
+
+async function writeAll(
 	run: ImportRun,
 	objects: readonly KnownObject[],
 ): Promise<WrittenChanges> {
@@ -102,6 +129,40 @@ export async function writeChanges(
 		}
 	}
 	return { ...counts, bad };
+}
+
+/** Without objects that are there and of which their lines say nothing new. Those wait that are deleted, and so is what they belong to. */
+async function revivable(
+	store: Store,
+	objects: readonly KnownObject[],
+): Promise<{
+	readonly ready: readonly KnownObject[];
+	readonly waiting: readonly KnownObject[];
+}> {
+	const contents = await readUncachedObjects(
+		store,
+		objects.map(({ id }) => id),
+	);
+	const deleted = new Map(
+		objects.flatMap(({ id, token }) => {
+			const data = contents.get(id) ?? null;
+			return data?.active === false && !wasDeleted(readToken(token))
+				? [[id, wholesOf(store, id, data)] as const]
+				: [];
+		}),
+	);
+	const gone = await goneOf(store, [...deleted.values()].flat());
+	const ready: KnownObject[] = [];
+	const waiting: KnownObject[] = [];
+	for (const known of objects) {
+		const wholes = deleted.get(known.id);
+		const isSame = readToken(known.token).rev === known.line.rev;
+		if (wholes !== undefined && !wholes.some((one) => gone.has(one))) {
+			ready.push({ ...known, isRevived: true });
+		} else if (!isSame) ready.push(known);
+		else if (wholes !== undefined) waiting.push(known);
+	}
+	return { ready, waiting };
 }
 
 /** What is to be done about each of these objects. */
@@ -209,7 +270,9 @@ async function writeChange(
 			seen.outcome = "unchanged";
 			return null;
 		}
-		if (seen.version !== before.version || (isGone && !wasDeleted(before))) {
+		const isNewer =
+			seen.version !== before.version || (isGone && !wasDeleted(before));
+		if (isNewer && !(isGone && known.isRevived)) {
 			seen.outcome = "newerHere";
 			return null;
 		}

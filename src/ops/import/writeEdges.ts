@@ -19,6 +19,7 @@ import type { BatchEntry, ImportRun } from "./importRun.ts";
 import type { BadLine } from "./lineReader.ts";
 import { isOfImport, type Numbering, sequenceAt } from "./numbering.ts";
 import { idOf, type NewEdge } from "./planBatch.ts";
+import { goneOf } from "./wholes.ts";
 
 export interface WrittenEdges {
 	/** Number of created edges, by edge name. */
@@ -107,7 +108,7 @@ type Verdict = "change" | "existing" | "newerHere";
 function verdictOf(
 	{ isDeleted, at }: NumberedEdge,
 	old: Edge | null,
-	movesEdges: boolean,
+	{ movesEdges, revives }: Pick<ImportRun, "movesEdges" | "revives">,
 ): Verdict {
 	if (old === null) return isDeleted ? "existing" : "change";
 	if ((old.state === PRESENT) === !isDeleted) {
@@ -119,22 +120,39 @@ function verdictOf(
 			at !== Math.floor(old.sequence / 1_000);
 		return isMoved ? "change" : "existing";
 	}
+	if (!isDeleted && revives) return "change";
 	// A line without a time says nothing of edges that were removed.
 	if (!isDeleted && at === null) return "existing";
 	return isOfImport(old.sequence) ? "change" : "newerHere";
 }
 
 async function edgesToChange(
-	{ store, movesEdges }: ImportRun,
+	run: ImportRun,
 	edges: readonly NumberedEdge[],
 ): Promise<{
 	readonly changed: readonly NumberedEdge[];
 	readonly newerHere: number;
 }> {
-	const found = await readDecisive(store.storage, "edges", edges);
+	const found = await readDecisive(run.store.storage, "edges", edges);
 	const verdicts = edges.map((edge, at) =>
-		verdictOf(edge, found[at] ?? null, movesEdges),
+		verdictOf(edge, found[at] ?? null, run),
 	);
+	if (run.revives) {
+		// An edge goes with its ends.
+		const isRevived = (at: number) =>
+			verdicts[at] === "change" &&
+			!edges[at]?.isDeleted &&
+			found[at]?.state === REMOVED;
+		const revived = edges.filter((_, at) => isRevived(at));
+		const gone = await goneOf(
+			run.store,
+			revived.flatMap(({ from, to }) => [from, to]),
+		);
+		for (const [at, { from, to }] of edges.entries()) {
+			const isGone = gone.has(from) || gone.has(to);
+			if (isGone && isRevived(at)) verdicts[at] = "existing";
+		}
+	}
 	return {
 		changed: edges.filter((_, at) => verdicts[at] === "change"),
 		newerHere: verdicts.filter((verdict) => verdict === "newerHere").length,
@@ -142,7 +160,7 @@ async function edgesToChange(
 }
 
 async function writeShard(
-	{ pipeline, numbering, lease, movesEdges }: ImportRun,
+	run: ImportRun,
 	shard: number,
 	wanted: readonly NumberedEdge[],
 ): Promise<{
@@ -151,6 +169,7 @@ async function writeShard(
 	readonly moved: number;
 	readonly entry: BatchEntry | null;
 }> {
+	const { pipeline, numbering, lease } = run;
 	const inverses = wanted.map((edge) => inverseOf(pipeline.store, edge));
 	const inversesHere = inverses.filter(
 		(inverse) =>
@@ -176,7 +195,7 @@ async function writeShard(
 				const remote: EdgeUpdate[] = [];
 				for (const [at, edge] of wanted.entries()) {
 					const old = reads.edges[at] ?? null;
-					if (verdictOf(edge, old, movesEdges) !== "change") continue;
+					if (verdictOf(edge, old, run) !== "change") continue;
 					const { mapping, from, to } = edge;
 					const list = listName(mapping, from);
 					const last = lastSequences.get(list) ?? 0;

@@ -7,9 +7,9 @@ import { parseJsonObject } from "../../storage/storedObject.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 import { isOfImport } from "../import/numbering.ts";
 import { DELETED, readToken } from "../import/revision.ts";
+import { wholesOf } from "../import/wholes.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import type { TablePlan } from "./plan.ts";
-import { wholesOf } from "./wholes.ts";
 
 /** A line as an import has it. */
 export type BackFeedLine = JsonObject;

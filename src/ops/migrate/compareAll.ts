@@ -5,13 +5,13 @@ import type { Mapping } from "../../model/types.ts";
 import type { Edge, Position } from "../../storage/rows.ts";
 import type { LineReader } from "../import/lineReader.ts";
 import { isOfImport } from "../import/numbering.ts";
+import { goneOf } from "../import/wholes.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import { compareObjects } from "./compareObjects.ts";
 import { partsOfKey } from "./keys.ts";
 import type { TablePlan } from "./plan.ts";
 import { isSampled } from "./sample.ts";
 import type { Source } from "./sources/source.ts";
-import { goneOf } from "./wholes.ts";
 
 export interface Comparison {
 	readonly objects: number;

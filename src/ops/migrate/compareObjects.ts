@@ -9,9 +9,9 @@ import { keyFields, type ObjectType } from "../../model/types.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 import type { LineReader, ObjectLine } from "../import/lineReader.ts";
 import { readToken } from "../import/revision.ts";
+import { goneOf, wholesOf } from "../import/wholes.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import type { RowLine } from "./plan.ts";
-import { goneOf, wholesOf } from "./wholes.ts";
 
 export interface FieldComparison {
 	readonly field: string;

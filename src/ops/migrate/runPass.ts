@@ -23,6 +23,8 @@ export interface PassOptions {
 	readonly isSince: boolean;
 	/** Deletes however many rows are gone in the old database. */
 	readonly deleteMany: boolean;
+	/** Brings back what is deleted here and not there. */
+	readonly revives?: boolean;
 	readonly state: MigrationState;
 	readonly saveState: (state: MigrationState) => void;
 	readonly badRows: BadRows;
@@ -98,6 +100,7 @@ export async function runPass(
 		importLines(store, lines, {
 			fields: options.fields,
 			movesEdges: true,
+			revives: options.revives ?? false,
 			...options.writing,
 			onBadLine: (line, reason, missing) =>
 				ledger.refuse(line, reason, missing),
