@@ -25,7 +25,7 @@ const PROMISED: Readonly<Record<string, string>> = {
 	`,
 	"src/embed.ts":
 		"Config Corkboard openCorkboard readConfig startCorkboardServer",
-	"src/parts.ts": "CommentsOptions comments",
+	"src/parts.ts": "CommentsOptions FeedOptions comments feed",
 	"src/testing.ts":
 		"PrivacyWalk PrivacyWalkOptions RandomWalk RandomWalkOptions TestGraph TestQuery openTest walkPrivacy walkRandomly",
 };

@@ -9,6 +9,7 @@ import {
 	text,
 	type Validator,
 } from "corkboard";
+import { feed } from "corkboard/parts";
 import { demo } from "./demo.ts";
 import { attendanceResolvers } from "./resolvers/attendances.ts";
 import { groupResolvers } from "./resolvers/groups.ts";
@@ -83,7 +84,6 @@ export default defineApp({
 				},
 			},
 			privateLists: [
-				"showEvent",
 				"saveEvent",
 				"ownTicket",
 				"sellTicket",
@@ -105,14 +105,23 @@ export default defineApp({
 		createdAtField: "createdAt",
 	},
 	identity: { type: "Person", nameLookup: "handle" },
-	feed: {
-		list: "showEvent",
-		owner: "organizer",
-		from: [
-			{ name: "person", follow: "followPerson", items: "ownEvent" },
-			{ name: "group", follow: "followGroup", items: "hostEvent" },
-		],
-	},
+	parts: [
+		feed<Schema>({
+			reader: "Person",
+			item: "Event",
+			list: "showEvent",
+			owner: "organizer",
+			from: [
+				{ name: "person", follow: "followPerson", items: "ownEvent" },
+				{ name: "group", follow: "followGroup", items: "hostEvent" },
+			],
+			fields: {
+				waiting: "Person.feedWaiting",
+				refresh: "Mutation.refreshFeed",
+				hide: "Mutation.hideFromFeed",
+			},
+		}),
+	],
 	firstQuery:
 		'{ person(by: {handle: "ada"}) { events(first: 5) { nodes { title } } } }',
 	demo,

@@ -155,7 +155,7 @@ type IdentityOf<S extends SchemaTypes> = Omit<
 
 export type MappingName<S extends SchemaTypes> = Name<S["mappings"]>;
 
-type FeedOf<S extends SchemaTypes> = Omit<
+export type FeedOf<S extends SchemaTypes> = Omit<
 	FeedDefinition,
 	"list" | "from" | "related"
 > & {

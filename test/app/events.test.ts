@@ -30,6 +30,49 @@ async function event(title: string): Promise<string> {
 }
 
 describe("examples/events", () => {
+	it("has a feed that its reader alone looks into, refreshes and takes events out of", async () => {
+		const me = async (as: string) => {
+			const found = await ask<{ viewer: { id: string } }>(
+				"{ viewer { id } }",
+				as,
+			);
+			assert.ok(typeof found !== "string");
+			return found.viewer.id;
+		};
+		const [ada, bo] = [await me("ada"), await me("bo")];
+		const refresh = (personId: string) =>
+			ask(
+				`mutation { refreshFeed(input: {personId: "${personId}"}) { viewer { feed { nodes { title } } } } }`,
+				"bo",
+			);
+		await ask(
+			`mutation { followPerson(input: {personId: "${ada}"}) { viewer { id } } }`,
+			"bo",
+		);
+		assert.equal(await refresh(ada), "FORBIDDEN");
+		assert.deepEqual(
+			await ask(
+				`{ node(id: "${bo}") { ... on Person { feedWaiting } } }`,
+				"ada",
+			),
+			{ node: { feedWaiting: null } },
+		);
+		const refreshed = await refresh(bo);
+		assert.match(JSON.stringify(refreshed), /"title":"Maker fair"/);
+		const fair = await event("Maker fair");
+		assert.deepEqual(
+			await ask(
+				`mutation { hideFromFeed(input: {eventId: "${fair}"}) { hiddenEventId viewer { feed { nodes { title } } } } }`,
+				"bo",
+			).then((one) => JSON.stringify(one).includes("Maker fair")),
+			false,
+		);
+		assert.equal(
+			JSON.stringify(await refresh(bo)).includes("Maker fair"),
+			false,
+		);
+	});
+
 	it("does not start with a feed that takes its items from a list that is ordered by a field", () => {
 		const { feed } = events;
 		assert.ok(feed);

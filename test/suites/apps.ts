@@ -92,6 +92,7 @@ const GRAPHS: Readonly<Record<string, readonly object[]>> = {
 const NOT_STORED: Readonly<Record<string, readonly string[]>> = {
 	// Related pins are null if the databases are late.
 	pins: ["User.homeFeedWaiting", "Pin.homeFeedReason", "Pin.related"],
+	events: ["Person.feedWaiting"],
 };
 
 /** Mutations that somebody who is blocked may use in turn. */

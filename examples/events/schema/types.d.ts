@@ -170,6 +170,12 @@ export interface Schema {
 			event: string;
 			seat: string;
 		};
+		RefreshFeedInput: {
+			personId: string;
+		};
+		HideFromFeedInput: {
+			eventId: string;
+		};
 		CreateEventInput: {
 			startsAt?: string | null | undefined;
 			groupId: string;
@@ -299,6 +305,8 @@ export interface Schema {
 		createVenue: "CreateVenueInput";
 		answerEvent: "AnswerEventInput";
 		giveRole: "GiveRoleInput";
+		refreshFeed: "RefreshFeedInput";
+		hideFromFeed: "HideFromFeedInput";
 		followPerson: "FollowPersonInput";
 		unfollowPerson: "UnfollowPersonInput";
 		followGroup: "FollowGroupInput";
@@ -385,8 +393,10 @@ export interface Schema {
 		"Mutation.followGroup": true;
 		"Mutation.followPerson": true;
 		"Mutation.giveRole": true;
+		"Mutation.hideFromFeed": true;
 		"Mutation.invitePerson": true;
 		"Mutation.moveTalk": true;
+		"Mutation.refreshFeed": true;
 		"Mutation.saveEvent": true;
 		"Mutation.unblockPerson": true;
 		"Mutation.unfileEvent": true;
@@ -399,6 +409,7 @@ export interface Schema {
 		"Mutation.updateQuestion": true;
 		"Mutation.updateTalk": true;
 		"Mutation.updateTicket": true;
+		"Person.feedWaiting": true;
 		"Query.event": true;
 		"Query.group": true;
 		"Query.node": true;
