@@ -479,6 +479,24 @@ describe("readConfig", () => {
 		}
 	});
 
+	test("takes no key of a key pair as a secret, in whatever form", () => {
+		const der = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA0Z3VS5JJcds3xfn";
+		const keys = [
+			`-----BEGIN PUBLIC KEY-----\n${der}\n-----END PUBLIC KEY-----`,
+			`-----BEGIN PUBLIC KEY-----\\n${der}\\n-----END PUBLIC KEY-----`,
+			`-----BEGIN CERTIFICATE-----${der}-----END CERTIFICATE-----`,
+			`ssh-rsa ${der} ada@example.com`,
+			`{"kty":"RSA","n":"${der}","e":"AQAB"}`,
+		];
+		for (const key of keys) {
+			for (const secret of [key, `${SECRET},${key}`]) {
+				const [fault = ""] = faultsOf({ CORKBOARD_SECRET: secret });
+				assert.match(fault, /must be random text, and not a key pair's half/);
+				assert.doesNotMatch(fault, /MIIB/);
+			}
+		}
+	});
+
 	test("takes several secrets, and says which of them is too short", () => {
 		const former = "f".repeat(32);
 		assert.deepEqual(

@@ -6,7 +6,7 @@
 export class Batcher<T> {
 	readonly #maxRunning: number;
 	readonly #gathersTurn: boolean;
-	readonly #apartMs: number;
+	readonly #apartMs: (() => number) | null;
 	readonly #countOf: (waiting: readonly T[]) => number;
 	readonly #send: (batch: readonly T[]) => Promise<void>;
 	#waiting: T[] = [];
@@ -25,7 +25,7 @@ export class Batcher<T> {
 		/** Batches that are on their way at a time. */
 		readonly maxRunning?: number;
 		/** The next begins when the one before has ended, or so long after its begin. Milliseconds. */
-		readonly apartMs?: number;
+		readonly apartMs?: () => number;
 		/** Whether the first batch waits for the end of the turn. If not, it is sent when all that is to be done now is done, and before anything is received. */
 		readonly gathersTurn?: boolean;
 	}) {
@@ -33,7 +33,7 @@ export class Batcher<T> {
 		this.#countOf = options.countOf ?? (({ length }) => length);
 		this.#maxRunning = options.maxRunning ?? 1;
 		this.#gathersTurn = options.gathersTurn ?? true;
-		this.#apartMs = options.apartMs ?? 0;
+		this.#apartMs = options.apartMs ?? null;
 	}
 
 	/** Items that are not on their way yet. */
@@ -65,7 +65,7 @@ export class Batcher<T> {
 	#mayStart(): boolean {
 		if (this.#running >= this.#maxRunning) return false;
 		if (this.#startedAt === null) return true;
-		const left = this.#startedAt + this.#apartMs - performance.now();
+		const left = this.#startedAt + (this.#apartMs?.() ?? 0) - performance.now();
 		if (left <= 0) return true;
 		this.#timer ??= setTimeout(() => {
 			this.#timer = undefined;
@@ -78,7 +78,7 @@ export class Batcher<T> {
 		this.#isStarting = false;
 		while (this.#waiting.length > 0 && this.#mayStart()) {
 			this.#running++;
-			const startedAt = this.#apartMs === 0 ? null : performance.now();
+			const startedAt = this.#apartMs === null ? null : performance.now();
 			this.#startedAt = startedAt;
 			const batch = this.#waiting.splice(0, this.#countOf(this.#waiting));
 			void this.#send(batch).finally(() => {

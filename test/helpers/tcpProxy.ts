@@ -12,8 +12,12 @@ export class TcpProxy implements AsyncDisposable {
 		readonly bytes: Buffer | null;
 		readonly pass: () => void;
 	}[] = [];
-	/** All, those that were open when it was said, or none. */
-	#holding: "all" | ReadonlySet<Socket> | "none" = "none";
+	/** All, those that were open when it was said, all others, or none. */
+	#holding:
+		| "all"
+		| ReadonlySet<Socket>
+		| { readonly besides: ReadonlySet<Socket> }
+		| "none" = "none";
 	#isCut = false;
 	/** How long what clients send is on its way. Milliseconds. */
 	delayMs = 0;
@@ -72,6 +76,11 @@ export class TcpProxy implements AsyncDisposable {
 		this.#holding = new Set([...this.#pairs].map(([client]) => client));
 	}
 
+	/** The same for new connections; those that are open are free. */
+	holdNew(): void {
+		this.#holding = { besides: new Set([...this.#pairs].map(([c]) => c)) };
+	}
+
 	/** What was kept back goes on to the server. */
 	release(): void {
 		this.#holding = "none";
@@ -115,7 +124,11 @@ export class TcpProxy implements AsyncDisposable {
 	#pass(client: Socket, bytes: Buffer | null, pass: () => void): void {
 		const holding = this.#holding;
 		const isHeld =
-			holding === "all" || (holding !== "none" && holding.has(client));
+			holding === "all" ||
+			(holding !== "none" &&
+				("besides" in holding
+					? !holding.besides.has(client)
+					: holding.has(client)));
 		if (isHeld) this.#held.push({ bytes, pass });
 		else if (this.delayMs > 0) setTimeout(pass, this.delayMs);
 		else pass();

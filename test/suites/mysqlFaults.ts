@@ -40,7 +40,7 @@ export function mysqlFaultsSuite(
 			await using opened = await open();
 			await create(opened.storage, 0, "Pin", {});
 			await using storage = await openMysql(server.url, {
-				limits: { readMs: 300, writeMs: 400 },
+				limits: { readMs: 300, rowsMs: 400, writeMs: 400 },
 			});
 			const isThere = async () =>
 				isDeepStrictEqual(await storage.read("objects", [pin(1)]), ["{}"]);

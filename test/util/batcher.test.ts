@@ -91,7 +91,11 @@ test("it is idle when all was sent and has ended, or what waits was dropped", as
 test("a batch that takes long delays the next by so long only, and none once it has ended", async () => {
 	const { batches, send, endOne } = recorder();
 	const apartMs = 20;
-	const batcher = new Batcher<number>({ send, maxRunning: 3, apartMs });
+	const batcher = new Batcher<number>({
+		send,
+		maxRunning: 3,
+		apartMs: () => apartMs,
+	});
 	batcher.add(1);
 	await nextTurn();
 	const began = performance.now();
@@ -111,7 +115,11 @@ test("a batch that takes long delays the next by so long only, and none once it 
 
 test("no more batches run than may, however long they take", async () => {
 	const { batches, send, endOne } = recorder();
-	const batcher = new Batcher<number>({ send, maxRunning: 2, apartMs: 1 });
+	const batcher = new Batcher<number>({
+		send,
+		maxRunning: 2,
+		apartMs: () => 1,
+	});
 	batcher.add(1);
 	await nextTurn();
 	batcher.add(2);

@@ -15,6 +15,13 @@ const RUNNING = 4;
 /** But not longer than this: what runs may be slow. Milliseconds. */
 const LONGEST_WAIT_MS = 10;
 
+/**
+ * A host of which each answer takes longer than this is slow. Its statements begin
+ * so far apart that as many as run are on their way: more of them would wait for a
+ * connection, as long as for an answer, and one by one. Milliseconds.
+ */
+const SLOW_MS = 250;
+
 /** Most rows of one merged statement, so that nobody waits long for the rows of others. */
 const MAX_ROWS = 2_000;
 
@@ -67,8 +74,11 @@ export class MergedReads<Key, Result> {
 		const { promise, resolve, reject } =
 			Promise.withResolvers<readonly Result[]>();
 		lane.waiting.push({ keys, options, resolve, reject });
-		if (lane.running >= RUNNING) {
-			lane.timer ??= setTimeout(this.#sendAll, LONGEST_WAIT_MS, host, lane);
+		const answerMs = host.leastAnswerMs;
+		const isSlow = answerMs > SLOW_MS && !host.isFree;
+		if (lane.running >= RUNNING || (isSlow && lane.running > 0)) {
+			const ms = isSlow ? answerMs / RUNNING : LONGEST_WAIT_MS;
+			lane.timer ??= setTimeout(this.#sendAll, ms, host, lane);
 		} else {
 			// After the sockets that are ready now: other requests may want something too.
 			lane.immediate ??= setImmediate(this.#sendAll, host, lane);

@@ -23,6 +23,7 @@ function queue(options: { together?: number; waiting?: number } = {}) {
 		},
 		maxTogether: options.together ?? 200,
 		maxWaiting: options.waiting ?? 100,
+		soon: (start) => start(),
 	});
 	return {
 		groups,
@@ -42,6 +43,21 @@ describe("the queue of locked rows", () => {
 		add("c", "");
 		add("d", "");
 		assert.deepEqual(started(), ["a", "b", "c", "d"]);
+	});
+
+	test("jobs that come in one turn run together", async () => {
+		const groups: (readonly string[])[] = [];
+		const lists = new LockQueue<string>({
+			run: async (jobs) => {
+				groups.push(jobs);
+				return jobs.length;
+			},
+			maxTogether: 200,
+			maxWaiting: 100,
+		});
+		for (const job of ["a", "b", "c"]) lists.add(job, ["x"], true);
+		await turn();
+		assert.deepEqual(groups, [["a", "b", "c"]]);
 	});
 
 	test("jobs that arrive while one runs on their row run together after it, in their order", async () => {

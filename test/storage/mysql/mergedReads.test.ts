@@ -6,7 +6,7 @@ import { MergedReads } from "../../../src/storage/mysql/mergedReads.ts";
 import { StorageFailure } from "../../../src/storage/storageFailure.ts";
 import { deadlineIn } from "../../../src/util/deadline.ts";
 
-const HOST = { name: "a:1" } as Host;
+const HOST = { name: "a:1", leastAnswerMs: 0, isFree: true } as Host;
 const MAX_KEYS = 100;
 
 /** Merged reads whose statements end when the test says so. A key is its own result. */
@@ -96,6 +96,38 @@ describe("reads of several callers", () => {
 		while (held.sent.length === running) await turn();
 		held.sent[running]?.end();
 		assert.deepEqual(await reads, [1]);
+	});
+
+	it("of a slow host without an idle connection wait for a statement that runs, though few run", async ({
+		mock,
+	}) => {
+		mock.timers.enable({ apis: ["setTimeout"] });
+		const held = heldReads();
+		Object.assign(HOST, { leastAnswerMs: 3_000, isFree: false });
+		try {
+			const first = held.read([1]);
+			await turn();
+			const others = Promise.all([held.read([2]), held.read([3])]);
+			await turn();
+			assert.deepEqual(held.keys(), [[1]]);
+			held.sent[0]?.end();
+			await first;
+			await turn();
+			await turn();
+			assert.deepEqual(held.keys(), [[1], [2, 3]]);
+			held.sent[1]?.end();
+			await others;
+			await turn();
+			held.read([4]);
+			await turn();
+			await turn();
+			held.read([5]);
+			await turn();
+			mock.timers.tick(750);
+			assert.deepEqual(held.keys().slice(2), [[4], [5]]);
+		} finally {
+			Object.assign(HOST, { leastAnswerMs: 0, isFree: true });
+		}
 	});
 
 	it("are several statements where one would have too many keys or rows", async () => {

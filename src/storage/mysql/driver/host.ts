@@ -78,8 +78,8 @@ const WARM_CONNECTIONS = 2;
 
 /** Connections idle for longer are replaced: a firewall or proxy may have dropped them. */
 const MAX_IDLE_MS = 60_000;
-/** The pool keeps a silent connection for this share of the time after which the server ends it. */
-const IDLE_SHARE = 5 / 8;
+/** A connection is silent for this share of the time after which the server ends it: what is sent then may be on its way for long. */
+const SILENT_SHARE = 1 / 2;
 
 /** After a deadlock or a lock wait timeout. */
 const CONFLICT_TRIES = 6;
@@ -149,6 +149,7 @@ export class Host implements AsyncDisposable {
 			lifetimeMs,
 			leanBinlog,
 			size: connections,
+			maxIdleMs: MAX_IDLE_MS,
 			server: this.#server,
 			pace: this.#health.pace,
 		};
@@ -156,14 +157,13 @@ export class Host implements AsyncDisposable {
 			...options,
 			purpose: readOnly ? "read" : "single",
 			statementMs: readMs,
-			maxIdleMs: MAX_IDLE_MS,
+			askMs: null,
 		});
 		this.#sessionOptions = {
 			...options,
 			purpose: "transaction",
 			statementMs: 0,
-			// Before the server ends it.
-			maxIdleMs: Math.min(MAX_IDLE_MS, silenceMs * IDLE_SHARE),
+			askMs: silenceMs * SILENT_SHARE,
 		};
 		this.#transactions = new Pool(this.#sessionOptions);
 	}
@@ -171,6 +171,21 @@ export class Host implements AsyncDisposable {
 	/** Which server the name leads to; null before the first session. */
 	get server(): ServerIdentity | null {
 		return this.#server.identity;
+	}
+
+	/** What an answer takes at the least, now. Milliseconds. */
+	get leastAnswerMs(): number {
+		return this.#health.pace.leastMs;
+	}
+
+	/** Whether a read gets a connection at once. */
+	get isFree(): boolean {
+		return this.#singles.isFree;
+	}
+
+	/** Whether a transaction gets a connection at once. */
+	get isFreeForTransactions(): boolean {
+		return this.#transactions.isFree;
 	}
 
 	/** Opens its first connections now, where it has none. A failure concerns nobody yet. */
@@ -327,7 +342,7 @@ export class Host implements AsyncDisposable {
 			try {
 				connection = await acquire(pool, options, this.name);
 				if (!isRepeated) options.onSent?.();
-				const sent = isRead ? this.#answering(options) : options;
+				const sent = isRead ? this.#answering(options) : held(options);
 				const result = await use(connection, given, sent);
 				this.#health.answered();
 				return result;
@@ -393,6 +408,13 @@ export class Host implements AsyncDisposable {
 			performance.now() - calledAt,
 		);
 	}
+}
+
+/** From when a transaction begins: what it waited before, for a connection, counts for its deadline alone. */
+function held(options: QueryOptions): QueryOptions {
+	const { deadline, heldMs } = options;
+	if (heldMs === undefined) return options;
+	return { ...options, deadline: earlierOf(deadline, heldMs) };
 }
 
 type OneStatement = Sql | ((product: Product) => Sql);

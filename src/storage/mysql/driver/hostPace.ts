@@ -9,6 +9,8 @@ export class HostPace {
 	#receivedAt = Number.NEGATIVE_INFINITY;
 	#slowestMs = 0;
 	#slowestAt = Number.NEGATIVE_INFINITY;
+	/** What the last answers took, the newest last. Milliseconds. */
+	readonly #last: number[] = [];
 
 	/** `onAnswer` is called with each answer to a statement, on whichever connection. */
 	constructor(
@@ -28,11 +30,21 @@ export class HostPace {
 	answered(ms: number): void {
 		const now = this.#now();
 		this.#receivedAt = now;
+		this.#last.push(ms);
+		if (this.#last.length > LAST_ANSWERS) this.#last.shift();
 		if (ms >= this.#slowestMs || now - this.#slowestAt > REMEMBERED_MS) {
 			this.#slowestMs = ms;
 			this.#slowestAt = now;
 		}
 		this.#onAnswer();
+	}
+
+	/**
+	 * What an answer takes at the least: the quickest of the last few. A host on which
+	 * everything is slow has no quick one; one of which a statement waits for a lock has.
+	 */
+	get leastMs(): number {
+		return this.#last.length < LAST_ANSWERS ? 0 : Math.min(...this.#last);
 	}
 
 	/** Whether something came from the host since then, by `performance.now()`. */
@@ -50,5 +62,6 @@ export class HostPace {
 
 /** What was slow once, such as a wait for a lock, says nothing of a later time. */
 const REMEMBERED_MS = 30_000;
+const LAST_ANSWERS = 4;
 /** As long as a request takes. */
 const LONGEST_MS = 10_000;

@@ -12,7 +12,7 @@ import { StorageFailure } from "../../storageFailure.ts";
 import type { CurrentServer } from "./currentServer.ts";
 import type { HostPace } from "./hostPace.ts";
 import type { ServerAddress } from "./mysql2Connection.ts";
-import { MysqlConnection } from "./mysqlConnection.ts";
+import { MysqlConnection, type Sql } from "./mysqlConnection.ts";
 import { QueryCanceller } from "./queryCanceller.ts";
 import type { QueryOptions } from "./queryOptions.ts";
 import { recordNoConnection } from "./roundTripSpan.ts";
@@ -35,6 +35,8 @@ export interface PoolOptions {
 	readonly leanBinlog?: boolean | undefined;
 	/** An idle connection is closed after this long. */
 	readonly maxIdleMs: number;
+	/** Until then it is asked for a sign of life this often, because the server would end it: null, if it would not. */
+	readonly askMs: number | null;
 	/** A connection is not lent again after about this long: up to a third less, so that they do not end together. */
 	readonly lifetimeMs: number;
 	/** That its sessions find, and those of the host's other pools. */
@@ -52,13 +54,19 @@ interface Waiting {
 	readonly give: (
 		connection: MysqlConnection | Promise<MysqlConnection>,
 	) => void;
-	readonly deadline: Deadline;
+	/** Whether a connection is being opened for it. */
+	readonly opens: boolean;
 }
 
 interface Idle {
 	readonly connection: MysqlConnection;
+	/** When a caller gave it back. */
 	readonly since: number;
+	/** When the server answered last. */
+	readonly heardAt: number;
 }
+
+const ALIVE: Sql = { name: "alive", text: "DO 0", values: [] };
 
 /**
  * Connections to one server for one purpose, each checked out by one caller at
@@ -94,27 +102,27 @@ export class Pool implements AsyncDisposable {
 		if (this.#closed) throw this.#closedError();
 		const idle = this.#takeIdle();
 		if (idle !== null) return idle;
-		if (this.#size < this.#options.size && !this.#isGrowing) {
-			return this.#lend(this.#open(), deadline);
-		}
-		if (this.#waiting.size >= this.#options.maxWaiting) {
+		const opens = this.#size < this.#options.size && !this.#isGrowing;
+		const queued = this.#waiting.size - this.#opening;
+		if (!opens && queued >= this.#options.maxWaiting) {
 			throw this.#exhausted("Too many callers wait for a connection");
 		}
 		const { promise, resolve } = Promise.withResolvers<MysqlConnection>();
-		const waiting: Waiting = { give: resolve, deadline };
+		const waiting: Waiting = { give: resolve, opens };
 		this.#waiting.add(waiting);
+		if (opens) this.#openFor(waiting);
 		const began = performance.now();
 		let given: MysqlConnection | null = null;
 		try {
 			given = await withDeadline(promise, deadline, () =>
 				// Where none is in use, the server has opened none: that is its silence.
-				this.#lent.size === 0
+				opens || this.#lent.size === 0
 					? this.#late()
 					: this.#exhausted("No free connection before the deadline"),
 			);
 			return given;
 		} finally {
-			this.#reportWait(performance.now() - began, given !== null);
+			if (!opens) this.#reportWait(performance.now() - began, given !== null);
 			if (given === null && !this.#waiting.delete(waiting)) {
 				// It was given a connection just as it gave up.
 				promise.then(
@@ -125,21 +133,21 @@ export class Pool implements AsyncDisposable {
 		}
 	}
 
-	/** A connection that is opened. It goes on where its caller gives up: a slow server would never get one opened else. */
-	async #lend(
-		opening: Promise<MysqlConnection>,
-		deadline: Deadline,
-	): Promise<MysqlConnection> {
-		let given = false;
-		try {
-			const connection = await withDeadline(opening, deadline, () =>
-				this.#late(),
-			);
-			given = true;
-			return connection;
-		} finally {
-			if (!given) this.#keep(opening);
-		}
+	/**
+	 * The caller gets the connection that is opened, or one that somebody gives back
+	 * before: an opening takes several round trips. It goes on where its caller gives
+	 * up or needs it no more: a slow server would never get one opened else.
+	 */
+	#openFor(waiting: Waiting): void {
+		this.#open().then(
+			(connection) => {
+				if (this.#waiting.delete(waiting)) waiting.give(connection);
+				else this.release(connection);
+			},
+			(thrown) => {
+				if (this.#waiting.delete(waiting)) waiting.give(Promise.reject(thrown));
+			},
+		);
 	}
 
 	/** Nobody waits for it. */
@@ -151,7 +159,7 @@ export class Pool implements AsyncDisposable {
 	}
 
 	/** To the caller that waits longest, unless the connection is unusable. */
-	release(connection: MysqlConnection): void {
+	release(connection: MysqlConnection, since = performance.now()): void {
 		this.#lent.delete(connection);
 		if (connection.isRunning) {
 			connection.destroy();
@@ -165,7 +173,8 @@ export class Pool implements AsyncDisposable {
 		}
 		const next = this.#next();
 		if (next === null) {
-			this.#idle.push({ connection, since: performance.now() });
+			const now = performance.now();
+			this.#idle.push({ connection, since, heardAt: now });
 			this.#startIdleTimer();
 		} else {
 			this.#lent.add(connection);
@@ -222,6 +231,11 @@ export class Pool implements AsyncDisposable {
 		return this.#opening >= OPENED_AT_ONCE && this.#size > this.#opening;
 	}
 
+	/** Whether a connection is idle. */
+	get isFree(): boolean {
+		return this.#idle.length > 0;
+	}
+
 	/** Whether a connection is open that may work. */
 	get hasConnection(): boolean {
 		return (
@@ -236,10 +250,13 @@ export class Pool implements AsyncDisposable {
 
 	#takeIdle(): MysqlConnection | null {
 		for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
-			const { connection, since } = idle;
+			const { connection, since, heardAt } = idle;
 			if (connection.isLost) continue;
 			// The timer may be late: the process was busy, or frozen.
-			const isOld = performance.now() - since > this.#options.maxIdleMs;
+			const { maxIdleMs, askMs } = this.#options;
+			const now = performance.now();
+			const isOld =
+				now - since > maxIdleMs || (askMs !== null && now - heardAt > askMs);
 			if (isOld || !this.#isLendable(connection)) {
 				connection.close();
 				continue;
@@ -248,6 +265,21 @@ export class Pool implements AsyncDisposable {
 			return connection;
 		}
 		return null;
+	}
+
+	/**
+	 * A connection that is asked is lent meanwhile. With a new one, a write would wait
+	 * for several round trips more: for too long, if the host is slow.
+	 */
+	async #ask({ connection, since }: Idle): Promise<void> {
+		this.#lent.add(connection);
+		try {
+			await connection.run(ALIVE, deadlineIn(this.#options.connectMs));
+		} catch {
+			connection.destroy();
+		} finally {
+			this.release(connection, since);
+		}
 	}
 
 	/** Not to another server than the newest session found. */
@@ -261,23 +293,26 @@ export class Pool implements AsyncDisposable {
 
 	/** Else the server would end them, and count each as aborted. */
 	#startIdleTimer(): void {
-		const [oldest] = this.#idle;
-		if (this.#idleTimer !== null || oldest === undefined) return;
-		const { maxIdleMs } = this.#options;
-		const closeOld = () => {
+		if (this.#idleTimer !== null || this.#idle.length === 0) return;
+		const { maxIdleMs, askMs } = this.#options;
+		const dueAt = ({ since, heardAt }: Idle) =>
+			Math.min(
+				since + maxIdleMs,
+				askMs === null ? Number.POSITIVE_INFINITY : heardAt + askMs,
+			);
+		const look = () => {
 			this.#idleTimer = null;
 			const now = performance.now();
-			const first = this.#idle.findIndex(
-				({ since }) => now - since < maxIdleMs,
-			);
-			const count = first === -1 ? this.#idle.length : first;
-			for (const { connection } of this.#idle.splice(0, count)) {
-				connection.close();
+			const due = this.#idle.filter((idle) => dueAt(idle) <= now);
+			for (const idle of due) {
+				this.#idle.splice(this.#idle.indexOf(idle), 1);
+				if (now - idle.since >= maxIdleMs) idle.connection.close();
+				else void this.#ask(idle);
 			}
 			this.#startIdleTimer();
 		};
-		const ms = oldest.since + maxIdleMs - performance.now();
-		this.#idleTimer = setTimeout(closeOld, Math.max(1, Math.ceil(ms))).unref();
+		const ms = Math.min(...this.#idle.map(dueAt)) - performance.now();
+		this.#idleTimer = setTimeout(look, Math.max(1, Math.ceil(ms))).unref();
 	}
 
 	async #open(): Promise<MysqlConnection> {
@@ -342,7 +377,7 @@ export class Pool implements AsyncDisposable {
 	/** The next waiting caller opens a connection, if there is room for one more and somebody waits. */
 	#openForNext(): boolean {
 		if (this.#closed || this.#size >= this.#options.size) return false;
-		const next = this.#next();
+		const next = this.#next(({ opens }) => !opens);
 		if (next === null) return false;
 		const opening = this.#open();
 		opening.catch(() => {});
@@ -350,8 +385,9 @@ export class Pool implements AsyncDisposable {
 		return true;
 	}
 
-	#next(): Waiting | null {
+	#next(isMeant: (waiting: Waiting) => boolean = () => true): Waiting | null {
 		for (const waiting of this.#waiting) {
+			if (!isMeant(waiting)) continue;
 			this.#waiting.delete(waiting);
 			return waiting;
 		}

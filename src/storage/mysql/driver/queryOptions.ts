@@ -17,6 +17,8 @@ export interface QueryOptions {
 	 * them while the server or this machine is busy.
 	 */
 	readonly isPatient?: boolean;
+	/** How long a transaction may take once it has a connection. Milliseconds. */
+	readonly heldMs?: number | undefined;
 	/** Whether a transaction is not repeated after a deadlock or a lock wait timeout. */
 	readonly isTriedOnce?: boolean;
 	/** Called once the statement has a connection, before it is sent; again where it is repeated. */

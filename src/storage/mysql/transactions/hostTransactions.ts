@@ -1,7 +1,7 @@
 import type { Model } from "../../../model/types.ts";
 import type { RetryReason, WriteTrace } from "../../../trace.ts";
 import { Batcher } from "../../../util/batcher.ts";
-import { type Deadline, earlierOf } from "../../../util/deadline.ts";
+import type { Deadline } from "../../../util/deadline.ts";
 import { SeenTexts } from "../../../util/seenTexts.ts";
 import { publishRetry } from "../../diagnostics.ts";
 import type { Transaction } from "../../rows.ts";
@@ -50,6 +50,10 @@ const MOST_UNITS = 32;
 const MOST_KEYS = 64;
 /** Database transactions of many units that run at once. */
 const MOST_RUNNING = 4;
+/** A host is slow, if each answer takes longer. Milliseconds. */
+export const SLOW_MS = 250;
+/** Of a transaction. */
+const ROUND_TRIPS = 2;
 /** How long transactions of a row for whose lock another process was waited for run by themselves. Milliseconds. */
 const CONTENDED_MS = 10_000;
 const MOST_CONTENDED = 10_000;
@@ -90,7 +94,7 @@ export class HostTransactions {
 			send: this.#runTogether,
 			countOf: ({ length }) => Math.min(length, MOST_UNITS),
 			maxRunning: MOST_RUNNING,
-			apartMs: gatherMs,
+			apartMs: () => this.#apartMs(gatherMs),
 		});
 	}
 
@@ -177,7 +181,8 @@ export class HostTransactions {
 		const outcomes = await this.#host.transaction<GroupOutcomes | null>(
 			{
 				shard: (queued[0] as HostTransaction).shard.number,
-				deadline: earlierOf(latest(queued), this.#writeMs),
+				deadline: latest(queued),
+				heldMs: this.#writeMs,
 				trace: mergeTraces(queued.flatMap(({ trace }) => trace ?? [])),
 				requests: queued.length,
 				decides: true,
@@ -191,6 +196,16 @@ export class HostTransactions {
 			if ((outcomes?.[at] ?? null) !== null) trace?.grouped(ran - 1);
 		}
 		return outcomes;
+	}
+
+	/**
+	 * On a slow host without an idle connection, units wait for one of those that run:
+	 * each of them would wait as long for a connection, and go by itself then.
+	 */
+	#apartMs(gatherMs: number): number {
+		const { leastAnswerMs, isFreeForTransactions } = this.#host;
+		if (leastAnswerMs < SLOW_MS || isFreeForTransactions) return gatherMs;
+		return Math.max(gatherMs, (ROUND_TRIPS * leastAnswerMs) / MOST_RUNNING);
 	}
 
 	/** Whether another process kept one of these rows locked not long ago. */

@@ -18,6 +18,7 @@ export class LockQueue<Item> {
 	readonly #run: (items: readonly Item[]) => Promise<number>;
 	readonly #maxTogether: number;
 	readonly #maxWaiting: number;
+	readonly #soon: (start: () => void) => void;
 	/** By row: running and waiting items in order of arrival. */
 	readonly #lines = new Map<string, Entry<Item>[]>();
 	#waiting = 0;
@@ -27,10 +28,13 @@ export class LockQueue<Item> {
 		readonly run: (items: readonly Item[]) => Promise<number>;
 		readonly maxTogether: number;
 		readonly maxWaiting: number;
+		/** When what was added begins (default: after all that is to be done now), so that those which come together run together. */
+		readonly soon?: (start: () => void) => void;
 	}) {
 		this.#run = options.run;
 		this.#maxTogether = options.maxTogether;
 		this.#maxWaiting = options.maxWaiting;
+		this.#soon = options.soon ?? process.nextTick;
 	}
 
 	/** False if too many items wait already. `rows` are names without duplicates; items that run `together` share the first. */
@@ -44,7 +48,7 @@ export class LockQueue<Item> {
 			if (line === undefined) this.#lines.set(row, [entry]);
 			else line.push(entry);
 		}
-		this.#start(entry);
+		this.#soon(() => this.#start(entry));
 		return true;
 	}
 

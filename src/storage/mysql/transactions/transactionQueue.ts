@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { CorkboardError } from "../../../errors.ts";
 import type { Model } from "../../../model/types.ts";
 import type { WriteTrace } from "../../../trace.ts";
@@ -14,12 +15,16 @@ import {
 	type HostTransaction,
 	type HostTransactionLimits,
 	HostTransactions,
+	SLOW_MS,
 } from "./hostTransactions.ts";
 import { LockQueue } from "./lockQueue.ts";
 import { isGroupable } from "./transaction.ts";
 
 /** Most transactions of one list, or of one object, that run as one database transaction. */
 const MAX_TOGETHER = 200;
+
+/** Of the time that an answer of a slow host takes: a wait that nobody notices. */
+const GATHERED_SHARE = 0.1;
 
 interface TransactionLimits extends HostTransactionLimits {
 	/** How long a transaction waits for its rows. Milliseconds. */
@@ -42,6 +47,7 @@ export class TransactionQueue {
 	readonly #limits: TransactionLimits;
 	readonly #queue: LockQueue<QueuedTransaction>;
 	readonly #byHost = new Map<Host, HostTransactions>();
+	readonly #gathering = new Map<Host, Promise<void>>();
 
 	constructor(
 		model: Model,
@@ -76,6 +82,8 @@ export class TransactionQueue {
 		for (const { type } of transaction.creates ?? []) {
 			typeNamed(this.#model, type);
 		}
+		const gathering = this.#gather(shard.host);
+		if (gathering !== null) await gathering;
 		const rows = lockedRows(transaction);
 		const { rowsMs, writeMs } = this.#limits;
 		const { promise, resolve: done } =
@@ -107,6 +115,20 @@ export class TransactionQueue {
 		if ("thrown" in result) throw result.thrown;
 		return result as TransactionResult<T>;
 	};
+
+	/** What comes within so long to a slow host begins together: another transaction of the same row waits for the end of the first else. */
+	#gather(host: Host): Promise<void> | null {
+		const { leastAnswerMs } = host;
+		if (leastAnswerMs < SLOW_MS) return null;
+		let gathering = this.#gathering.get(host);
+		if (gathering === undefined) {
+			gathering = sleep(leastAnswerMs * GATHERED_SHARE).then(() => {
+				this.#gathering.delete(host);
+			});
+			this.#gathering.set(host, gathering);
+		}
+		return gathering;
+	}
 
 	#transactionsOf(host: Host): HostTransactions {
 		let transactions = this.#byHost.get(host);
