@@ -63,7 +63,7 @@ interface Idle {
 	/** When a caller gave it back. */
 	readonly since: number;
 	/** When the server answered last. */
-	readonly heardAt: number;
+	readonly answeredAt: number;
 }
 
 const ALIVE: Sql = { name: "alive", text: "DO 0", values: [] };
@@ -174,7 +174,7 @@ export class Pool implements AsyncDisposable {
 		const next = this.#next();
 		if (next === null) {
 			const now = performance.now();
-			this.#idle.push({ connection, since, heardAt: now });
+			this.#idle.push({ connection, since, answeredAt: now });
 			this.#startIdleTimer();
 		} else {
 			this.#lent.add(connection);
@@ -250,13 +250,13 @@ export class Pool implements AsyncDisposable {
 
 	#takeIdle(): MysqlConnection | null {
 		for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
-			const { connection, since, heardAt } = idle;
+			const { connection, since, answeredAt } = idle;
 			if (connection.isLost) continue;
 			// The timer may be late: the process was busy, or frozen.
 			const { maxIdleMs, askMs } = this.#options;
 			const now = performance.now();
 			const isOld =
-				now - since > maxIdleMs || (askMs !== null && now - heardAt > askMs);
+				now - since > maxIdleMs || (askMs !== null && now - answeredAt > askMs);
 			if (isOld || !this.#isLendable(connection)) {
 				connection.close();
 				continue;
@@ -295,10 +295,10 @@ export class Pool implements AsyncDisposable {
 	#startIdleTimer(): void {
 		if (this.#idleTimer !== null || this.#idle.length === 0) return;
 		const { maxIdleMs, askMs } = this.#options;
-		const dueAt = ({ since, heardAt }: Idle) =>
+		const dueAt = ({ since, answeredAt }: Idle) =>
 			Math.min(
 				since + maxIdleMs,
-				askMs === null ? Number.POSITIVE_INFINITY : heardAt + askMs,
+				askMs === null ? Number.POSITIVE_INFINITY : answeredAt + askMs,
 			);
 		const look = () => {
 			this.#idleTimer = null;
