@@ -37,8 +37,8 @@ const PROGRAMS = [
 const FILE_STALL_MS = 600_000;
 /** The run is stopped if nothing is reported for this long. The first download of the servers may take most of it. */
 const STALL_MS = 900_000;
-/** How often the use of the cores is looked at. */
-const LOOK_MS = 500;
+/** How often the use of the cores is looked at. In half a second all are often busy by chance, and a job fewer would run. */
+const LOOK_MS = 2_000;
 /** CI stops a run after 90 minutes and would print no result. */
 const WHOLE_LIMIT_MS = 4_800_000;
 

@@ -45,7 +45,7 @@ function eightJobs() {
 test("more jobs run while cores are idle, up to the most, and a job that ends is replaced at once", async () => {
 	const jobs = eightJobs();
 	assert.deepEqual(jobs.running(), [0, 1]);
-	await jobs.looks(3, 1);
+	await jobs.looks(1, 1);
 	assert.deepEqual(jobs.running(), [0, 1, 2]);
 	await jobs.looks(20, 2);
 	assert.deepEqual(jobs.running(), [0, 1, 2, 3]);

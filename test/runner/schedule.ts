@@ -16,8 +16,6 @@ export interface Slots {
 const ENOUGH = 0.3;
 /** If less than this part of a core is idle, the next job that ends is not replaced. */
 const TOO_LITTLE = 0.05;
-/** A job that was added shows its use of the cores after so many looks. */
-const SETTLING = 2;
 
 /**
  * Runs jobs in their order. Many test files mostly wait: for a deadline, a
@@ -43,7 +41,6 @@ export async function runInSlots<Job>(
 	const look = () => nextLook(stopLooking.signal).then(() => "look" as const);
 	let looking = look();
 	let slots = least;
-	let settling = SETTLING;
 	try {
 		while (!signal.aborted) {
 			while (running.size < slots && start());
@@ -52,12 +49,8 @@ export async function runInSlots<Job>(
 			if (woken !== "look" || signal.aborted) continue;
 			looking = look();
 			const idle = idleCores();
-			if (settling-- > 0) continue;
 			if (idle < TOO_LITTLE) slots = Math.max(least, slots - 1);
-			else if (idle > ENOUGH && slots < most) {
-				slots++;
-				settling = SETTLING;
-			}
+			else if (idle > ENOUGH && slots < most) slots++;
 		}
 	} finally {
 		looking.catch(() => {});
