@@ -23,7 +23,7 @@ import {
 	type WriteTrace,
 } from "../../trace.ts";
 import type { JsonObject } from "../../util/json.ts";
-import type { MaybePromise } from "../../util/maybePromise.ts";
+import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import { type Delivery, deliverNow } from "../outbox/deliver.ts";
 import { encodeEntry } from "../outbox/entry.ts";
 import {
@@ -60,13 +60,16 @@ export class WritePipeline implements Writer {
 	readonly #written = new Map<Id, JsonObject>();
 	/** Transactions of this pipeline whose outbox entries are not delivered yet. */
 	readonly #undelivered = new Map<string, WriteTrace>();
+	/** Whether Redis took all that was published for writes that did not wait for it. */
+	#isPublished: MaybePromise<boolean> = true;
 	/** What the transactions of each write in progress changed, including those of its delivery. */
 	readonly #changes = new Set<ChangedKeys[]>();
 
 	/**
 	 * `call.signal` is ignored: a write that was started is finished. The writes
-	 * of a request do not wait until their delivered outbox entries are deleted,
-	 * and remember which objects they wrote.
+	 * of a request wait neither until Redis took their publications nor until
+	 * their delivered outbox entries, which stay until then, are deleted. They
+	 * remember which objects they wrote.
 	 */
 	constructor(
 		store: Store,
@@ -143,7 +146,12 @@ export class WritePipeline implements Writer {
 
 		// 5. Invalidate: this process's caches, the shared caches, other processes.
 		for (const changes of this.#changes) changes.push(changed);
-		const invalidated = await store.invalidator.invalidate(changed, trace);
+		const { isDeleted, isPublished } =
+			await store.invalidator.deleteThenPublish(changed, trace);
+		// Entries with jobs are deleted elsewhere, with these.
+		const waits = !this.#defersDeletions || outboxEntry?.jobs !== undefined;
+		const invalidated = isDeleted && (!waits || (await isPublished));
+		if (!waits) this.#isPublished = both(this.#isPublished, isPublished);
 		trace?.end(summary);
 		if (this.#ofRequest) this.#remember(transaction, created, objects);
 		const { outboxKey, besideKey, result } = committed;
@@ -286,8 +294,8 @@ export class WritePipeline implements Writer {
 				this.#undelivered.delete(entryName(row));
 			}
 		};
-		if (this.#ofRequest && !storage.map.hasSingleWriter) {
-			outboxDeletions.add(rows);
+		if (this.#defersDeletions) {
+			outboxDeletions.add(rows, this.#isPublished);
 			note();
 			return;
 		}
@@ -299,6 +307,10 @@ export class WritePipeline implements Writer {
 			},
 			(trace) => storage.deleteOutboxEntries(rows, trace),
 		).then(note);
+	}
+
+	get #defersDeletions(): boolean {
+		return this.#ofRequest && !this.store.storage.map.hasSingleWriter;
 	}
 
 	get defersJobs(): boolean {
@@ -370,6 +382,13 @@ function keysByShard(transaction: WriteTransaction<unknown>): {
 		own: { ...changed, lists: changed.lists.filter(isOwn) },
 		beside: { lists: changed.lists.filter((list) => !isOwn(list)) },
 	};
+}
+
+function both(
+	one: MaybePromise<boolean>,
+	other: MaybePromise<boolean>,
+): MaybePromise<boolean> {
+	return andThen(one, (one) => one && other);
 }
 
 function mergedChanges(changes: readonly ChangedKeys[]): ChangedKeys {
