@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { parse } from "graphql";
+import { CACHE_CHANNELS, type CacheCall } from "../../src/cache/diagnostics.ts";
 import { type Id, unpackId } from "../../src/id/ids.ts";
 import { sideOf } from "../differential/world.ts";
+import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { RoundTrips } from "../helpers/roundTrips.ts";
 import { until } from "../helpers/until.ts";
 import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
@@ -12,6 +14,9 @@ import { makeUser } from "./subjects.ts";
 const WATCH = /SELECT shard, local_id, NULL|unpublished writes/;
 /** A pool opens another connection when the idle ones are in use at that moment; many writes share what that takes. */
 const SESSION = /^\W*(?:SELECT @@version|SET SESSION)/;
+
+/** What a write does in shared caches, but for the fills of its payload. */
+const CHANGING: ReadonlySet<CacheCall["verb"]> = new Set(["delete", "publish"]);
 
 /** Requests of a process with all caches, whose link to MySQL is counted. */
 describe("round trips to MySQL", () => {
@@ -132,6 +137,24 @@ describe("round trips to MySQL", () => {
 		// The first opens connections.
 		await roundTripsOf(user(HERE), follow(user(ELSEWHERE)));
 		await assertRoundTrips(3, user(HERE), follow(user(TO_ELSEWHERE)));
+	});
+
+	it("likePin sends one delete and one publication to the shared caches", async () => {
+		const board = await made(user(ELSEWHERE), "createBoard", `name: "Garden"`);
+		const [first, second] = [
+			await made(user(ELSEWHERE), "createPin", `boardId: "${board}"`),
+			await made(user(ELSEWHERE), "createPin", `boardId: "${board}"`),
+		];
+		await roundTripsOf(user(HERE), like(first));
+		const calls = await publishedDuring<CacheCall>(
+			CACHE_CHANNELS.cacheCall,
+			() => roundTripsOf(user(HERE), like(second)),
+		);
+		const changing = calls.filter(({ verb }) => CHANGING.has(verb));
+		assert.deepEqual(
+			changing.map(({ layer, verb, keys }) => `${layer} ${verb} ${keys}`),
+			["redis delete 2", "redis publish 2"],
+		);
 	});
 
 	it("likePin on one shard takes at most three", async () => {
