@@ -15,6 +15,7 @@ import {
 import type { Migration } from "../../ops/migrate/mapping.ts";
 import { planMigration, type TablePlan } from "../../ops/migrate/plan.ts";
 import type { Screens } from "../../ops/migrate/screens.ts";
+import { sourceOfPlans } from "../../ops/migrate/sourceOfPlans.ts";
 import { openSource } from "../../ops/migrate/sources/openSource.ts";
 import type { Source } from "../../ops/migrate/sources/source.ts";
 import { formatNumber } from "../../util/format.ts";
@@ -74,7 +75,7 @@ export async function openMigration(
 	const owned = resources.move();
 	return {
 		plans,
-		source,
+		source: sourceOfPlans(source, plans),
 		replica,
 		fields,
 		files: filesOf(file),

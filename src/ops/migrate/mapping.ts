@@ -11,6 +11,8 @@ export interface Conversion {
 	readonly columns: readonly string[];
 	/** The type that a reference leads to. */
 	readonly target?: string;
+	/** Whether a reference to what is not there is none. */
+	readonly isOptional?: boolean;
 	read(row: Row): unknown;
 }
 
@@ -74,16 +76,34 @@ export function migration<S extends Shape = Shape>(
 	return mapping;
 }
 
+export interface MissingObject {
+	/** What a reference becomes to an object that has no row, or one that is marked as deleted: `null` is none (default: the row is refused). */
+	readonly missing?: "null";
+}
+
+/** By row: keys that it refers to, of objects that have no row, or one that is marked as deleted. */
+const absent = new WeakMap<Row, ReadonlySet<string>>();
+
+/** Lets references of this row be null that may, if they lead to one of these keys. */
+export function markAbsent(row: Row, keys: ReadonlySet<string>): void {
+	absent.set(row, keys);
+}
+
 /** The object of a type whose key these columns have; null if one of them is null. */
 export function ref(
 	type: string,
 	columns: string | readonly string[],
+	{ missing }: MissingObject = {},
 ): Conversion {
 	const all = typeof columns === "string" ? [columns] : columns;
 	return {
 		columns: all,
 		target: type,
-		read: (row) => keyOf(type, all, row),
+		...(missing === "null" && { isOptional: true }),
+		read(row) {
+			const key = keyOf(type, all, row);
+			return key !== null && absent.get(row)?.has(key) ? null : key;
+		},
 	};
 }
 

@@ -159,6 +159,11 @@ function endProblems(
 		] as const
 	).flatMap(([end, type]) => {
 		const target = mapping[end]?.target;
+		if (mapping[end]?.isOptional) {
+			return [
+				`edges.${name}.${end} cannot be null: leave out missing, and rows without it are refused`,
+			];
+		}
 		return target === type
 			? []
 			: [

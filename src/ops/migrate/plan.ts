@@ -9,6 +9,7 @@ import type { RawLine, UnreadLine } from "../import/readBatches.ts";
 import { DELETED } from "../import/revision.ts";
 import { edgeKey } from "./keys.ts";
 import {
+	type Conversion,
 	columnsOf,
 	type EdgeMapping,
 	keyOf,
@@ -36,6 +37,8 @@ export interface TablePlan extends SourceTable {
 	readonly changed: string | null;
 	/** The tables whose log names its rows. */
 	readonly logs: readonly LogOfPlan[];
+	/** References of its fields that are null if their object has no row. */
+	readonly optional: readonly Conversion[];
 	/** Null for a row that is not meant: `only` says so, or an end of an edge is null. */
 	lineOf(row: Row): RowLine | null;
 	/** The line that deletes what a row made, of which only the key or the ends are asked; null if they are not there. */
@@ -126,6 +129,9 @@ function typePlan(
 		mapping: null,
 		fromColumns: [],
 		toColumns: [],
+		optional: values.flatMap(([, value]) =>
+			typeof value === "object" && value.isOptional ? [value] : [],
+		),
 		goneLine(row) {
 			const own = keyOf(type.name, key, row);
 			if (own === null) return null;
@@ -170,6 +176,7 @@ function edgePlan(edge: Mapping, mapping: EdgeMapping): TablePlan {
 		mapping: edge,
 		fromColumns: columnsOf(mapping.from),
 		toColumns: columnsOf(mapping.to),
+		optional: [],
 		goneLine(row) {
 			const [from, to] = [mapping.from.read(row), mapping.to.read(row)];
 			if (typeof from !== "string" || typeof to !== "string") return null;

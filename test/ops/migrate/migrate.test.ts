@@ -633,6 +633,17 @@ for (const [name, start, openOld] of OLD) {
 					? "ALTER DATABASE legacy SET default_transaction_read_only = on"
 					: "SET GLOBAL super_read_only = ON",
 			);
+			if (name === "PostgreSQL") {
+				// A session that is older than the setting still writes.
+				await old.run("BEGIN", "UPDATE pins SET caption = 'too late'");
+				const { code, err } = await migrate("finish", mapping);
+				assert.equal(code, 1);
+				assert.match(
+					err,
+					/has an open transaction that writes to pins: wait for its end, or run there: SELECT pg_terminate_backend\(\d+\);/,
+				);
+				await old.run("ROLLBACK");
+			}
 			const refused = await migrate("finish", mapping);
 			assert.equal(refused.code, 1);
 			assert.match(refused.out, /rows were refused and are not here/);

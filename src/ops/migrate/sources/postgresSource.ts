@@ -115,6 +115,19 @@ export function postgresDriver(given: string, database: string): SqlDriver {
 			if (row?.standby === true) {
 				return "is a standby: its primary may take writes. Name that one as source of the mapping.";
 			}
+			// Sessions that are older take the setting for new transactions only, and not at once.
+			const open = await query({
+				text: `SELECT DISTINCT l.pid, c.relname AS table FROM pg_locks l
+					JOIN pg_class c ON c.oid = l.relation JOIN pg_namespace n ON n.oid = c.relnamespace
+					WHERE l.mode = 'RowExclusiveLock' AND l.granted AND l.pid <> pg_backend_pid()
+					AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+					AND c.relkind = 'r' AND n.nspname = current_schema() ORDER BY 1, 2 LIMIT 1`,
+				values: [],
+			});
+			if (row?.readonly === true && open[0] !== undefined) {
+				const [{ pid, table }] = open;
+				return `has an open transaction that writes to ${table}: wait for its end, or run there: SELECT pg_terminate_backend(${pid});`;
+			}
 			return row?.readonly === true
 				? null
 				: `takes writes. Run there: ALTER DATABASE "${database}" SET default_transaction_read_only = on; then end the sessions that are older: SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}' AND pid <> pg_backend_pid();`;
