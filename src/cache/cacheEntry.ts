@@ -3,10 +3,12 @@ import type { SlotVersions } from "./slotVersions.ts";
 
 /** What one cache holds of the memory that several share. */
 export interface KeptCounts {
-	/** Bytes of its entries, approximately. */
+	/** Bytes of its entries in maps, approximately. */
 	weight: number;
 	/** Entries that are packed, and not in the heap as well. */
 	packed: number;
+	/** Bytes of all that are packed. */
+	packedBytes: number;
 	/** Rises with each entry that is added or dropped. */
 	changes: number;
 	/** Entries that left for want of room. */
@@ -27,7 +29,7 @@ export interface EntryHome {
 }
 
 export function newCounts(): KeptCounts {
-	return { weight: 0, packed: 0, changes: 0, evictions: 0 };
+	return { weight: 0, packed: 0, packedBytes: 0, changes: 0, evictions: 0 };
 }
 
 /**

@@ -15,7 +15,7 @@ import {
 import type { LocalCacheLevel } from "./diagnostics.ts";
 import { EntryAges } from "./entryAges.ts";
 import type { KeptEntries } from "./keptEntries.ts";
-import { ALL_CHANNELS, SlotVersions } from "./slotVersions.ts";
+import { ALL_CHANNELS, CHANNELS, SlotVersions } from "./slotVersions.ts";
 
 /**
  * The cache inside the process: a bounded map in front of the slower layers.
@@ -340,10 +340,10 @@ export class LocalCache<V extends CacheEntry> {
 	}
 
 	/** Detaches all reads that run, and ends what was made of entries of these channels, and what is packed of them. */
-	#detachAll(channels: Iterable<number>): void {
+	#detachAll(channels: ReadonlySet<number>): void {
 		this.#detached++;
 		this.#versions.raiseChannels(channels);
-		if (channels === ALL_CHANNELS) this.#kept.packed?.clear();
+		if (channels.size === CHANNELS) this.#kept.packed?.clear();
 	}
 
 	#dropWhere(matches: (entry: V) => boolean): void {
@@ -383,7 +383,7 @@ export class LocalCache<V extends CacheEntry> {
 	/** Keys that are read past this cache until the next call; null for none. Their entries stay, are invalidated, and are good again afterwards; what was made of them, on these channels, is not. */
 	bypassKeys(
 		isBypassed: ((key: string) => boolean) | null,
-		channels: Iterable<number>,
+		channels: ReadonlySet<number>,
 	): void {
 		this.#isBypassedKey = isBypassed;
 		this.#detachAll(channels);
@@ -407,7 +407,7 @@ export class LocalCache<V extends CacheEntry> {
 			refused: this.#refused,
 			evictions: this.#counts.evictions,
 			entries,
-			bytes: this.#counts.weight,
+			bytes: this.#counts.weight + this.#counts.packedBytes,
 		};
 	}
 }

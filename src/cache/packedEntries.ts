@@ -138,7 +138,7 @@ export class PackedEntries {
 		this.#chains[chain] = at;
 		this.#free = at + size;
 		home.counts.packed++;
-		home.counts.weight += size * 4;
+		home.counts.packedBytes += size * 4;
 		return true;
 	}
 
@@ -148,23 +148,21 @@ export class PackedEntries {
 		this.#link(at, words[at + NEXT] as number);
 		const { counts } = this.#homeAt(at);
 		if (((words[at + OWNER] as number) & IN_HEAP) === 0) counts.packed--;
-		counts.weight -= sizeOf(words[at + LENGTHS] as number) * 4;
+		counts.packedBytes -= sizeOf(words[at + LENGTHS] as number) * 4;
 		words[at + OWNER] = 0;
 	}
 
 	clear(): void {
-		for (let at = START; at < this.#free; at = this.#next(at)) this.#forget(at);
-		for (let at = this.#hand; at < this.#end; at = this.#next(at)) {
-			this.#forget(at);
+		for (const { counts } of this.#homes) {
+			counts.packed = 0;
+			counts.packedBytes = 0;
+			counts.changes++;
 		}
+		this.#chains.fill(0);
 		this.#free = START;
 		this.#hand = START;
 		this.#end = START;
 		this.#isFull = false;
-	}
-
-	#forget(at: number): void {
-		if (this.#numberAt(at) !== 0) this.remove(at);
 	}
 
 	/** Where that many words are free. */

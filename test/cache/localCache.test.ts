@@ -138,11 +138,11 @@ describe("LocalCache", () => {
 	it("reads keys that are bypassed past it, and uses its entries again afterwards", async () => {
 		const { cache, read, loads } = open();
 		await read("a", "b");
-		cache.bypassKeys((key) => key === "a", [0]);
+		cache.bypassKeys((key) => key === "a", new Set([0]));
 		assert.equal(cache.text("a"), undefined);
 		await read("a", "b");
 		assert.deepEqual(loads, [["a", "b"], ["a"]]);
-		cache.bypassKeys(null, []);
+		cache.bypassKeys(null, new Set());
 		await read("a", "b");
 		assert.equal(loads.length, 2);
 	});
@@ -262,7 +262,8 @@ describe("LocalCache", () => {
 		for (const drop of [
 			(cache: TextCache) => cache.invalidateWhere((key) => key === "other"),
 			(cache: TextCache) => cache.invalidateChannels(new Set([31])),
-			(cache: TextCache) => cache.bypassKeys((key) => key === "other", []),
+			(cache: TextCache) =>
+				cache.bypassKeys((key) => key === "other", new Set()),
 		]) {
 			const { cache } = open();
 			const early = heldLoad();

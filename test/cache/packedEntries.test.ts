@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { INVALIDATED_MAX_AGE_MS } from "../../src/cache/entryAges.ts";
 import { KeptEntries } from "../../src/cache/keptEntries.ts";
-import { versionsFor } from "../../src/cache/slotVersions.ts";
+import { ALL_CHANNELS, versionsFor } from "../../src/cache/slotVersions.ts";
 import { type Random, seededRandom } from "../../src/util/random.ts";
 import { TextCache, unpackText } from "../helpers/textCache.ts";
 
@@ -67,8 +67,8 @@ describe("an entry that is packed", () => {
 		"a limit of its channel's ages": (cache) =>
 			cache.limitAgeOf(new Set([1]), true),
 		"a time in which its key is read past the cache": (cache) => {
-			cache.bypassKeys((key) => key === "a", [1]);
-			cache.bypassKeys(null, []);
+			cache.bypassKeys((key) => key === "a", new Set([1]));
+			cache.bypassKeys(null, new Set());
 		},
 	};
 	for (const [what, change] of Object.entries(changes)) {
@@ -80,6 +80,18 @@ describe("an entry that is packed", () => {
 			assert.equal(cache.text("a"), undefined);
 		});
 	}
+
+	it("leaves its room when no channel is received", async () => {
+		const { cache, kept, fillOthers } = open({ packedBytes: 4_000 });
+		await fillOthers(200);
+		assert.equal(kept.packed?.isFull, true);
+		cache.invalidateChannels(new Set(ALL_CHANNELS));
+		assert.equal(kept.packed?.isFull, false);
+		const { entries, bytes } = cache.level();
+		assert.deepEqual({ entries, bytes }, { entries: 0, bytes: 0 });
+		await fillOthers(50);
+		assert.equal(cache.level().entries, 50);
+	});
 
 	it("is used after a change on another channel", async () => {
 		const { cache, fillOthers } = open();
@@ -124,7 +136,7 @@ describe("an entry that is packed", () => {
 		await cache.fill("a", "value");
 		await fillOthers();
 		assert.equal(cache.text("a"), "value");
-		cache.bypassKeys((key) => key === "b", [1]);
+		cache.bypassKeys((key) => key === "b", new Set([1]));
 		await fillOthers();
 		assert.equal(cache.text("a"), "value");
 	});
@@ -272,7 +284,7 @@ class World {
 			() => each((cache) => cache.limitAge(this.upTo(2) === 0)),
 			() => each((cache) => cache.limitAgeOf(some, this.upTo(2) === 0)),
 			() => each((cache) => cache.bypassKeys(isSome, some)),
-			() => each((cache) => cache.bypassKeys(null, [])),
+			() => each((cache) => cache.bypassKeys(null, new Set())),
 			() => {
 				if (this.silent !== null) return;
 				each((cache) => cache.bypass(some, true));

@@ -447,8 +447,9 @@ describe("the recorded reads of a request", () => {
 	}
 
 	it("are known of a request that missed an object for which the process has no room", async () => {
-		store = open(MAX_AGE_MS, { cacheBytes: 4_000 });
+		store = open(MAX_AGE_MS, { cacheBytes: 2_600 });
 		await new View(store, null).readObjects(pins);
+		assert.ok(store.objectCache.local.level().evictions > 0);
 		const reads = RecordedReads.of(store) as RecordedReads;
 		await new View(reads.store, null).readObjects([other]);
 		assert.equal(store.cachedObject(other), undefined);
