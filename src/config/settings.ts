@@ -101,7 +101,7 @@ const DATA = {
 	),
 	CORKBOARD_CACHE_MB: fixed(
 		integer(0, 65_536),
-		64,
+		96,
 		"approximate memory for objects, heads of lists and lookups in the process; 0: none is kept ([memory](#memory))",
 	),
 	CORKBOARD_ANSWER_CACHE_MB: fixed(
