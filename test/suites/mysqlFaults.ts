@@ -191,6 +191,24 @@ export function mysqlFaultsSuite(
 			assert.equal(result, "made");
 		});
 
+		test("changes that are too large for the server together are made one by one", async () => {
+			await using opened = await open();
+			const [before] = await ask(server, "SELECT @@max_allowed_packet AS n");
+			await ask(server, "SET GLOBAL max_allowed_packet = 16384");
+			try {
+				await using storage = await openMysql(server.url);
+				const text = "x".repeat(2_000);
+				const made = await Promise.all(
+					Array.from({ length: 30 }, () => create(storage, 0, "Pin", { text })),
+				);
+				assert.equal(new Set(made.flat()).size, 30);
+				const all = await opened.storage.read("objects", made.flat());
+				assert.equal(all.filter((one) => one !== null).length, 30);
+			} finally {
+				await ask(server, `SET GLOBAL max_allowed_packet = ${before?.n}`);
+			}
+		});
+
 		test("reports UNAVAILABLE for a COMMIT without a response; the transaction may be committed", async () => {
 			await using opened = await open();
 			await using proxy = await BreakableProxy.before(server.port);

@@ -331,15 +331,18 @@ export function sharedCacheTests({
 
 	test("a value that is too large is not cached and blocks no reader; the others of its batch are cached", async () => {
 		await using cache = open();
-		const [large, small] = [newKey(), newKey()];
+		const [large, small, largest] = [newKey(), newKey(), newKey()];
+		const whole = "y".repeat(1_000_000);
 		const fills = [
+			{ lease: await leaseOf(cache, largest), value: whole },
 			{ lease: await leaseOf(cache, large), value: "x".repeat(1_000_001) },
 			{ lease: await leaseOf(cache, small), value: "small" },
 		];
 		await cache.fill(fills);
-		const looked = await cache.getOrLease([large, small]);
+		const looked = await cache.getOrLease([large, small, largest]);
 		assert.equal(kindOf(looked[0]), "lease");
 		assert.deepEqual(looked[1], hit("small"));
+		assert.deepEqual(looked[2], hit(whole));
 	});
 
 	test("hundreds of keys are read and leased in one batch, and filled in another", async () => {

@@ -14,6 +14,7 @@ import {
 	withValues,
 } from "./mysql2Connection.ts";
 import {
+	endsConnection,
 	isFromServer,
 	isOfOneDatabase,
 	toStorageFailure,
@@ -169,8 +170,7 @@ export class MysqlConnection {
 			// Its next response could be that of an earlier statement.
 			const good =
 				failure instanceof StorageFailure &&
-				failure.errno !== null &&
-				failure.kind !== "connectionLost" &&
+				!endsConnection(failure) &&
 				(failure.kind !== "readOnly" || isOfOneDatabase(failure));
 			if (!good) this.#lost = true;
 			throw failure;

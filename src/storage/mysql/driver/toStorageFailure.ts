@@ -20,6 +20,9 @@ const FULL = new Set([1040, 1203, 1226]);
 /** ER_SERVER_SHUTDOWN, ER_ABORTING_CONNECTION, ER_CONNECTION_KILLED (1927 in MariaDB), ER_CLIENT_INTERACTION_TIMEOUT */
 const ENDED = new Set([1053, 1152, 1927, 3169, 4031]);
 
+/** ER_NET_PACKET_TOO_LARGE: the server ends the connection, too, but another one would not help. */
+const TOO_LARGE = 1153;
+
 /** ER_DISK_FULL, ER_RECORD_FILE_FULL, and MySQL's ER_DISK_FULL_NOWAIT */
 const DISK_FULL = new Set([1021, 1114, 3675]);
 /** ENOSPC, as the text of other errors has it: of writing a file, of a storage engine. */
@@ -64,12 +67,18 @@ function kindOf(errno: number, sqlState: string, message: string): FailureKind {
 	if (MOVED.has(errno)) return "moved";
 	if (INTERRUPTED.has(errno)) return "timeout";
 	if (FULL.has(errno)) return "poolExhausted";
+	if (errno === TOO_LARGE) return "failed";
 	if (ENDED.has(errno) || sqlState.startsWith("08")) return "connectionLost";
 	if (DISK_FULL.has(errno)) return "diskFull";
 	// Data exceptions and broken constraints. MySQL gives this one no class.
 	const isRow = sqlState.startsWith("22") || sqlState.startsWith("23");
 	if (isRow || errno === WRONG_VALUE) return "constraint";
 	return NO_SPACE.test(message) ? "diskFull" : "failed";
+}
+
+/** Whether the server ends the connection after this error. */
+export function endsConnection({ kind, errno }: StorageFailure): boolean {
+	return errno === null || errno === TOO_LARGE || kind === "connectionLost";
 }
 
 /** Whether the failure is that of one database: the host's others work, and so does the connection. */
