@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { newLocalId } from "../../src/queue/jobId.ts";
+import { createQueueTables } from "../../src/queue/sqlite/ddl.ts";
+import { tablesOf } from "../../src/queue/sqlite/dialect.ts";
 import { openSqliteJobStore } from "../../src/queue/sqlite/sqliteJobStore.ts";
+import { renewClaims, succeedJobs } from "../../src/queue/statements/claims.ts";
+import { ShardFile } from "../../src/storage/sqlite/driver/shardFile.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { jobStoreSuite } from "../suites/jobStore.ts";
 
@@ -95,6 +100,26 @@ describe("a job that runs in an embedded folder", () => {
 		assert.deepEqual(await beside.hasExpired([{ at }]), [false]);
 		assert.deepEqual(await owner.hasExpired([{ at }]), [false]);
 	});
+});
+
+it("acknowledges and renews jobs on SQLite by their ids, however many others run", () => {
+	using database = new DatabaseSync(":memory:");
+	for (const { text } of createQueueTables("work")) database.exec(text);
+	using file = new ShardFile(
+		{ path: ":memory:", host: "queue00000.sqlite", shard: 0 },
+		{ readOnly: false },
+	);
+	const tables = tablesOf(0, file, "work");
+	const held = { local: newLocalId(), bucket: 5, claim: 7 };
+	for (const write of [
+		succeedJobs(tables, [{ ...held, kind: "succeed" }], 9),
+		renewClaims(tables, [held], 9),
+	]) {
+		const plan = database
+			.prepare(`EXPLAIN QUERY PLAN ${write.text}`)
+			.all(...(write.values as string[]));
+		assert.match(String(plan[0]?.detail), /USING PRIMARY KEY \(local_id=\?\)/);
+	}
 });
 
 jobStoreSuite("SQLite", async () => {
