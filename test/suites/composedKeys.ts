@@ -320,5 +320,46 @@ export function composedKeysSuite(
 			assert.equal(await ticketAt("G2"), two);
 			assert.notEqual(await makeTicket("G1"), TAKEN);
 		});
+
+		it("is left to an operator where two objects have it and no part of it is text", async () => {
+			const { store, schema } = graph.corkboard;
+			const answer = async (event: string) => {
+				const made = await ask(
+					`mutation { answerEvent(input: {eventId: "${event}", state: GOING}) { attendance { id } } }`,
+					"ada",
+				);
+				return (made as { answerEvent: { attendance: { id: Id } } }).answerEvent
+					.attendance.id;
+			};
+			const [one, two] = [await answer(fair), await answer(party)];
+			await store.storage.transact({
+				shard: unpackId(two).shard,
+				objects: [two],
+				decide: ({ objects: [data] }) => ({
+					result: null,
+					objects: [
+						{ id: two, data: { ...(data as JsonObject), event_id: fair } },
+					],
+				}),
+			});
+			const { damage, failedRepairs } = await verify(store, {
+				types: createStoredTypes(schema),
+				repair: true,
+			});
+			assert.ok(
+				failedRepairs.some((failure) =>
+					failure.includes(
+						"No free event and person was found. Change it by hand.",
+					),
+				),
+				JSON.stringify(failedRepairs),
+			);
+			assert.ok(damage.some(({ kind }) => kind === "natural key twice"));
+			const { data } = await graph.query(
+				`{ event(id: "${fair}") { viewerAttendance { id } } }`,
+				{ as: "ada" },
+			);
+			assert.deepEqual(data, { event: { viewerAttendance: { id: one } } });
+		});
 	});
 }
