@@ -165,10 +165,10 @@ const WORKER_STOP_MS = WORKER_END_MS + 5_000;
 /**
  * V8 lets the heap grow to several times what is alive before it collects all
  * garbage: of a process whose caches are full, from 100 MB to 400. From now on it
- * may double, or grow by half where the caches are large: by some 80 MB either way.
- * While V8 marks what is alive, a quarter of a second or so, a process on one core
- * has half of it: with a growth of 25 MB that is every other second under load, and
- * requests are refused meanwhile.
+ * may double, or grow by half where the caches are large, which are partly answers in
+ * the heap. While V8 marks what is alive, a process on one core has half of it: with
+ * a growth of 25 MB that was every other second under load, and requests were refused
+ * meanwhile.
  *
  * V8 also makes objects in the old generation at once where earlier ones of the
  * same place in the code lived long, as those do that caches keep. Most of what is
