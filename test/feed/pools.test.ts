@@ -19,7 +19,7 @@ const limits = { readMs: 60_000, writeMs: 60_000, connectMs: 60_000 };
 
 const folder = temporaryFolder();
 after(() => folder[Symbol.dispose]());
-poolSuite(
+await poolSuite(
 	"SQLite",
 	async () =>
 		openSqlitePools({
@@ -33,7 +33,7 @@ const servers = await Promise.all([startMysql(), startMariadb()]);
 after(() => Promise.all(servers.map((server) => server.stop())));
 for (const [at, name] of ["MySQL", "MariaDB"].entries()) {
 	const primary = (servers[at] as (typeof servers)[number]).url;
-	poolSuite(
+	await poolSuite(
 		name,
 		async () =>
 			openMysqlPools({

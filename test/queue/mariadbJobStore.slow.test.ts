@@ -7,5 +7,5 @@ import { mysqlJobsSuite } from "../suites/mysqlJobs.ts";
 const server = await startMariadb();
 after(() => server.stop());
 
-jobStoreSuite("MariaDB", () => mysqlJobsForSuite(server));
-mysqlJobsSuite("MariaDB", server);
+await jobStoreSuite("MariaDB", () => mysqlJobsForSuite(server));
+await mysqlJobsSuite("MariaDB", server);

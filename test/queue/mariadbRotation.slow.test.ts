@@ -5,4 +5,4 @@ import { queueRotationSuite } from "../suites/queueRotation.ts";
 const server = await startMariadb();
 after(() => server.stop());
 
-queueRotationSuite("MariaDB", server);
+await queueRotationSuite("MariaDB", server);

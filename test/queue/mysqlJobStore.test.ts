@@ -7,5 +7,5 @@ import { mysqlJobsSuite } from "../suites/mysqlJobs.ts";
 const server = await startMysql();
 after(() => server.stop());
 
-jobStoreSuite("MySQL", () => mysqlJobsForSuite(server));
-mysqlJobsSuite("MySQL", server);
+await jobStoreSuite("MySQL", () => mysqlJobsForSuite(server));
+await mysqlJobsSuite("MySQL", server);

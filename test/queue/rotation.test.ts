@@ -201,4 +201,4 @@ test("an SQLite shard whose jobs have finished is no larger than 1.5 times what 
 const mysql = await startMysql({ args: ["--performance-schema=ON"] });
 after(() => mysql.stop());
 
-queueRotationSuite("MySQL", mysql);
+await queueRotationSuite("MySQL", mysql);

@@ -122,7 +122,7 @@ it("acknowledges and renews jobs on SQLite by their ids, however many others run
 	}
 });
 
-jobStoreSuite("SQLite", async () => {
+await jobStoreSuite("SQLite", async () => {
 	const folder = temporaryFolder();
 	const primary = `sqlite:${folder.path}`;
 	const store = openSqliteJobStore({

@@ -27,18 +27,18 @@ const AT: ShardOfQueue = { queue: QUEUE, shard: 0 };
 const SECOND_US = 1_000_000;
 
 /** The behavior of a job store. Every backend runs it. */
-export function jobStoreSuite(
+export async function jobStoreSuite(
 	name: string,
 	open: () => Promise<OpenJobs & AsyncDisposable>,
-): void {
-	describe(`the job store on ${name}`, async () => {
-		const opened = await open();
+): Promise<void> {
+	const opened = await open();
+	const { store } = opened;
+	await store.createTables();
+	for (const shard of store.shards) {
+		await store.put(shard, { name: QUEUE, settings: {}, version: 1 });
+	}
+	describe(`the job store on ${name}`, () => {
 		after(() => opened[Symbol.asyncDispose]());
-		const { store } = opened;
-		await store.createTables();
-		for (const shard of store.shards) {
-			await store.put(shard, { name: QUEUE, settings: {}, version: 1 });
-		}
 		const jobs = jobsOf(store);
 		/** A test that begins without jobs. */
 		const test = (title: string, body: () => Promise<void>) =>

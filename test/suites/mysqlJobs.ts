@@ -36,9 +36,12 @@ const TABLES = tablesOf(
 );
 
 /** What MySQL and MariaDB do with the statements of the job store, and when a link breaks. */
-export function mysqlJobsSuite(name: string, server: Server): void {
-	describe(`jobs on ${name}`, async () => {
-		const opened = await mysqlJobsForSuite(server);
+export async function mysqlJobsSuite(
+	name: string,
+	server: Server,
+): Promise<void> {
+	const opened = await mysqlJobsForSuite(server);
+	describe(`jobs on ${name}`, () => {
 		after(() => opened[Symbol.asyncDispose]());
 		const { store } = opened;
 		let now = 0;

@@ -22,15 +22,15 @@ const USER = 3;
 const PIN = 1;
 
 /** The behavior of pools. Every backend runs it, on two shards. */
-export function poolSuite(
+export async function poolSuite(
 	name: string,
 	open: () => Promise<PoolStore>,
 	options: { readonly writers: number },
-): void {
-	describe(`pools on ${name}`, async () => {
-		const pools = await open();
+): Promise<void> {
+	const pools = await open();
+	await pools.createTables();
+	describe(`pools on ${name}`, () => {
 		after(() => pools[Symbol.asyncDispose]());
-		await pools.createTables();
 		let next = 1;
 		/** Users and pins that no other test has. */
 		const user = (shard = 0) => packId({ shard, type: USER, local: next++ });

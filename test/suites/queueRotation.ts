@@ -34,13 +34,16 @@ const STEPS = ROTATION_STEPS.filter(
 );
 
 /** Rotation on a server with partitions: nothing that is to be kept is lost, whatever happens beside it. */
-export function queueRotationSuite(name: string, server: Server): void {
-	describe(`rotation on ${name}`, async () => {
-		const world = await openRotationWorld(server.url);
+export async function queueRotationSuite(
+	name: string,
+	server: Server,
+): Promise<void> {
+	const world = await openRotationWorld(server.url);
+	const { store } = world;
+	await store.createTables();
+	await store.put(0, { name: QUEUE, settings: {}, version: 1 });
+	describe(`rotation on ${name}`, () => {
 		after(() => world[Symbol.asyncDispose]());
-		const { store } = world;
-		await store.createTables();
-		await store.put(0, { name: QUEUE, settings: {}, version: 1 });
 
 		test("gives back the disk of finished jobs, and keeps the others", async () => {
 			const bucket = (await world.hour()) - 50;
