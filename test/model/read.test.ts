@@ -105,15 +105,22 @@ suite("the model", () => {
 				{
 					name: "username",
 					type: "User",
-					field: "username",
-					key: "username",
+					parts: [
+						{
+							field: "username",
+							key: "username",
+							isReference: false,
+							default: null,
+						},
+					],
 					fold: "CASE",
 				},
 				{
 					name: "email",
 					type: "User",
-					field: "email",
-					key: "email",
+					parts: [
+						{ field: "email", key: "email", isReference: false, default: null },
+					],
 					fold: "NONE",
 				},
 			],
