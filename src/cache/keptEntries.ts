@@ -98,6 +98,7 @@ export class KeptEntries {
 		if (home === null) return;
 		this.#remove(entry);
 		home.counts.changes++;
+		if (home.number === 0) return;
 		this.dropPacked(home, key, fnv1a(key, home.hash), entry.slot);
 	}
 

@@ -1,3 +1,4 @@
+import { CHANNELS } from "../cache/slotVersions.ts";
 import { shardInIds } from "../storage/feedShards.ts";
 import type { Outbox, OutboxKey, SeenEntries } from "../storage/rows.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -312,8 +313,8 @@ export class OutboxWatch implements AsyncDisposable {
 		if (read.length > 0) {
 			const entries = await this.#store.storage.read("entries", read);
 			const keys = new Set<string>();
-			// Their writer may have died before it deleted them. Without Redis no head is read there.
-			const undeleted = { objects: true, lists: lost.size === 0 };
+			// Their writer may have died before it deleted them. Without any Redis no head is read there.
+			const undeleted = { objects: true, lists: lost.size < CHANNELS };
 			for (const [nth, entry] of entries.entries()) {
 				if (entry instanceof Error) {
 					looks.delete((read[nth] as OutboxKey).shard);

@@ -263,8 +263,10 @@ export class OutboxWorker implements AsyncDisposable {
 		const isUntaken = (entry: PendingEntry) => entry.nextAttemptAt === 0;
 		const untaken = entries.filter(isUntaken);
 		if (untaken.length === 0) return entries;
+		// Their writer may have died before it deleted them, and this process may die before it does.
+		const undeleted = { objects: true, lists: true };
 		const keys = new Set(
-			untaken.flatMap(({ entry }) => publishedKeysOf(entry)),
+			untaken.flatMap(({ entry }) => publishedKeysOf(entry, undeleted)),
 		);
 		if (await store.invalidator.announce([...keys])) return entries;
 		const error = invalidationFailed();

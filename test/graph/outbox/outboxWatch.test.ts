@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { ALL_CHANNELS } from "../../../src/cache/slotVersions.ts";
 import { CorkboardError } from "../../../src/errors.ts";
 import { OutboxReader } from "../../../src/freshness/outboxReader.ts";
 import {
@@ -316,19 +317,35 @@ describe("the watch over outboxes, while a channel is lost", () => {
 		assert.deepEqual([applied.length, dropped], [1, []]);
 	});
 
-	it("deletes objects, but no heads, which nobody reads without Redis, in shared caches", async () => {
-		await using world = await lost();
-		const { outbox, applied, next, pass } = world;
-		const lists = [{ mapping: "likePin", from: "6" }];
-		outbox.push({
-			shard: 0,
-			local: 1,
-			entry: { invalidations: { objects: ["5"], lists } },
+	for (const [what, lost, keys] of [
+		[
+			"objects, but no heads, which nobody reads without Redis",
+			ALL_CHANNELS,
+			["!o 5", "h likePin 6"],
+		],
+		[
+			"heads too, where only one Redis of several is lost",
+			LOST,
+			["!o 5", "!h likePin 6"],
+		],
+	] as const) {
+		it(`deletes ${what}, in shared caches`, async () => {
+			await using world = watched();
+			const { outbox, applied, next, watch, pass } = world;
+			await pass(0);
+			watch.lose(lost, true);
+			for (let look = 0; look < 2; look++) await pass(0);
+			const lists = [{ mapping: "likePin", from: "6" }];
+			outbox.push({
+				shard: 0,
+				local: 1,
+				entry: { invalidations: { objects: ["5"], lists } },
+			});
+			next[0] = 2;
+			await pass(A_SECOND);
+			assert.deepEqual(applied, [keys]);
 		});
-		next[0] = 2;
-		await pass(A_SECOND);
-		assert.deepEqual(applied, [["!o 5", "h likePin 6"]]);
-	});
+	}
 
 	it("deletes there what an entry names that is old enough, though it drops all that it kept at each look", async () => {
 		await using world = watched();

@@ -6,8 +6,10 @@ import {
 	OUTBOX_CHANNELS,
 } from "../../../src/graph/outbox/diagnostics.ts";
 import { OutboxWorker } from "../../../src/graph/outbox/outboxWorker.ts";
+import type { Writer } from "../../../src/graph/outbox/writer.ts";
 import { WritePipeline } from "../../../src/graph/write/pipeline.ts";
 import type { Id } from "../../../src/id/ids.ts";
+import type { PendingEntry } from "../../../src/storage/rows.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
 import {
 	callsOf,
@@ -262,5 +264,40 @@ describe("a delivery pass", () => {
 				.length,
 			1,
 		);
+	});
+});
+
+describe("an outbox worker", () => {
+	it("asks every process to delete in the shared caches what an entry names, before it takes it", async () => {
+		const asked = Promise.withResolvers<readonly string[]>();
+		const lists = [{ mapping: "likePin", from: "6" }];
+		const due: PendingEntry = {
+			shard: 0,
+			local: 1,
+			entry: { invalidations: { objects: ["5"], lists } },
+			attempts: 0,
+			nextAttemptAt: 0,
+			writtenAt: 0,
+			lastError: null,
+		};
+		const store = {
+			sharesCaches: true,
+			storage: {
+				map: {
+					hasSingleWriter: false,
+					outboxes: [{ host: "host0", shards: [0] }],
+				},
+				read: async () => [{ untaken: [], due: [due], next: null }],
+			},
+			invalidator: {
+				async announce(keys: readonly string[]) {
+					asked.resolve(keys);
+					return false;
+				},
+			},
+		};
+		await using worker = new OutboxWorker({ store } as unknown as Writer);
+		assert.ok(worker);
+		assert.deepEqual(await asked.promise, ["!o 5", "!h likePin 6"]);
 	});
 });
