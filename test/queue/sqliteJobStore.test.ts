@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { newLocalId } from "../../src/queue/jobId.ts";
@@ -100,6 +101,66 @@ describe("a job that runs in an embedded folder", () => {
 		assert.deepEqual(await beside.hasExpired([{ at }]), [false]);
 		assert.deepEqual(await owner.hasExpired([{ at }]), [false]);
 	});
+});
+
+it("takes over a folder whose queues have no table of keys: pending jobs keep theirs", async () => {
+	using folder = temporaryFolder();
+	const at = { queue: "work", shard: 0 };
+	const queues = [{ range: [0, 0] as const, primary: `sqlite:${folder.path}` }];
+	const withKey = (key: string) => ({
+		local: newLocalId(),
+		bucket: 0,
+		priority: 2 as const,
+		due: 0,
+		allowed: 3,
+		createdAt: 0,
+		key,
+		body: "{}",
+	});
+	const first = withKey("one");
+	{
+		await using former = openSqliteJobStore({ queues });
+		await former.createTables();
+		await former.put(0, { name: "work", settings: {}, version: 1 });
+		await former.enqueue(at, [first]);
+	}
+	{
+		using file = new DatabaseSync(join(folder.path, "queue00000.sqlite"));
+		// As a version before 0.1.0 made it.
+		file.exec(`DROP TABLE keys_work;
+			CREATE UNIQUE INDEX key_work ON jobs_work (unique_key)
+				WHERE unique_key IS NOT NULL AND state = 0`);
+	}
+	await using store = openSqliteJobStore({ queues });
+	await store.createTables();
+	assert.deepEqual(await store.enqueue(at, [withKey("one")]), [
+		{ mergedInto: first.local },
+	]);
+	const claim = {
+		priority: 2 as const,
+		bucket: 0,
+		floor: 0,
+		limit: 1,
+		claim: 7,
+		claimMs: 60_000,
+	};
+	const { claimed } = await store.ackAndClaim(at, { claim });
+	assert.equal(claimed[0]?.local, first.local);
+	assert.deepEqual(await store.enqueue(at, [withKey("one")]), ["added"]);
+	assert.deepEqual(
+		await store.ackAndClaim(at, {
+			acks: [
+				{
+					local: first.local,
+					bucket: 0,
+					claim: 7,
+					kind: "succeed",
+					status: "",
+				},
+			],
+		}),
+		{ acked: ["done"], claimed: [] },
+	);
 });
 
 it("acknowledges and renews jobs on SQLite by their ids, however many others run", () => {

@@ -11,10 +11,7 @@ import type { Damage } from "./damage.ts";
 import { edgeTopic, targetTopic } from "./pendingEntries.ts";
 import { placeOfEdge } from "./places.ts";
 import { type ActiveObject, type Reader, UNREAD } from "./reader.ts";
-import {
-	repairGlobalListEdge,
-	repairListEdge,
-} from "./repair/repairListEdge.ts";
+import { repairListEdge } from "./repair/repairListEdge.ts";
 
 interface WantedEdge {
 	readonly mapping: Mapping;
@@ -51,10 +48,7 @@ export async function checkLists(
 						to,
 						...(mapping.from === null ? targetTopics(type, object) : []),
 					],
-					repair: () =>
-						isGlobal
-							? repairGlobalListEdge(store, { mapping, from }, to)
-							: repairListEdge(store, { mapping, from }, to),
+					repair: () => repairListEdge(store, { mapping, from }, to),
 				},
 			];
 		},

@@ -46,6 +46,32 @@ export const CREATE_QUEUES: Sql = {
 	) STRICT, WITHOUT ROWID`,
 };
 
+/**
+ * Gives a queue a table of keys whose tables an older version made: pending jobs
+ * keep their keys, and the index is dropped that held them.
+ */
+export function addKeys(queue: string): readonly Sql[] {
+	return [
+		...createQueueTables(queue),
+		{
+			name: "keys of pending jobs",
+			text: `INSERT INTO "keys_${queue}" (unique_key, local_id)
+				SELECT unique_key, local_id FROM "jobs_${queue}"
+				WHERE unique_key IS NOT NULL AND state = 0
+				ON CONFLICT DO NOTHING`,
+		},
+		{ name: "drop key index", text: `DROP INDEX IF EXISTS "key_${queue}"` },
+	];
+}
+
+/** Queues without a table of keys. */
+export const QUEUES_WITHOUT_KEYS: Sql = {
+	name: "queues without keys",
+	text: `SELECT name FROM queues WHERE NOT EXISTS (
+		SELECT 1 FROM sqlite_master AS made
+		WHERE made.type = 'table' AND made.name = 'keys_' || queues.name)`,
+};
+
 export function dropQueueTables(queue: string): readonly Sql[] {
 	return [
 		{ name: "drop jobs", text: `DROP TABLE IF EXISTS "jobs_${queue}"` },

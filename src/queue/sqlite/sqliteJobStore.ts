@@ -29,7 +29,13 @@ import { expiredClaims, firstDue } from "../statements/claims.ts";
 import { allQueues, deleteQueue, putQueue } from "../statements/queues.ts";
 import { StoredJobs } from "../storedJobs.ts";
 import { VERBS } from "../verbs/verbs.ts";
-import { CREATE_QUEUES, createQueueTables, dropQueueTables } from "./ddl.ts";
+import {
+	addKeys,
+	CREATE_QUEUES,
+	createQueueTables,
+	dropQueueTables,
+	QUEUES_WITHOUT_KEYS,
+} from "./ddl.ts";
 import { tablesOf } from "./dialect.ts";
 import { runWrite, SqliteCall } from "./queueCall.ts";
 import { bytesOfQueue, endClaims, giveBack, listSpans } from "./rotation.ts";
@@ -152,7 +158,16 @@ class SqliteJobStore extends StoredJobs<SqliteCall> implements OpenedJobStore {
 	async createTables(): Promise<void> {
 		for (const file of this.#files.values()) {
 			onFile(file, () =>
-				file.create((connection) => connection.run(CREATE_QUEUES)),
+				file.create((connection) => {
+					connection.run(CREATE_QUEUES);
+					const former = connection.rows<{ readonly name: string }>(
+						QUEUES_WITHOUT_KEYS,
+						[],
+					);
+					for (const { name } of former) {
+						for (const sql of addKeys(name)) connection.run(sql);
+					}
+				}),
 			);
 		}
 	}

@@ -5,6 +5,7 @@ import { CorkboardError } from "../../../src/errors.ts";
 import { type Id, unpackId } from "../../../src/id/ids.ts";
 import { globalListId } from "../../../src/model/types.ts";
 import { verify } from "../../../src/ops/verify/verify.ts";
+import { PRESENT, REMOVED } from "../../../src/storage/rows.ts";
 import { idOf, pin } from "../../helpers/importedGraph.ts";
 import { importAll, sqlOn } from "../../helpers/importing.ts";
 import { bits, smallGraph } from "../../helpers/verifying.ts";
@@ -240,6 +241,29 @@ describe("verify", { concurrency: 8 }, () => {
 		assert.ok(scanned && !(scanned instanceof Error));
 		assert.equal(scanned.list.count, 1);
 		assert.equal((await verify(graph.store)).clean, true);
+	});
+
+	it("puts an object back on the list of the whole graph so that its deletion takes it away again", async () => {
+		await using graph = await smallGraph();
+		const mapping = graph.mapping("listInterest");
+		const from = globalListId(graph.store.model, mapping);
+		const to = (await idOf(graph, "i:1")) as Id;
+		const state = async () => {
+			const [edge] = await graph.storage.read("edges", [{ mapping, from, to }]);
+			assert.ok(edge && !(edge instanceof Error));
+			return edge.state;
+		};
+		const removed = sqlOn(
+			graph.folder,
+			DB,
+			"UPDATE root_has_interests SET state = ?",
+			REMOVED,
+		);
+		assert.equal(removed, 1);
+		await verify(graph.store, { repair: true });
+		assert.equal(await state(), PRESENT);
+		await graph.writes.remove(to);
+		assert.equal(await state(), REMOVED);
 	});
 
 	it("does not report a clean graph when it is aborted", async () => {

@@ -69,28 +69,6 @@ export async function repairListEdge(
 	]);
 }
 
-/** Puts an object on a list of all objects of its type. */
-export async function repairGlobalListEdge(
-	store: Store,
-	{ mapping, from }: ListKey,
-	to: Id,
-): Promise<void> {
-	const [edge = null] = await readDecisive(store.storage, "edges", [
-		{ mapping, from, to },
-	]);
-	if (edge?.state === PRESENT) return;
-	await applyEdges(new WritePipeline(store), [
-		{
-			mapping: mapping.name,
-			from,
-			to,
-			state: PRESENT,
-			version: (edge?.version ?? 0) + 1,
-			sequence: null,
-		},
-	]);
-}
-
 /** Takes an object's damaged reference from a list that has the object. */
 export async function restoreReference(
 	store: Store,
