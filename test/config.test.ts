@@ -236,6 +236,15 @@ describe("readConfig", () => {
 		);
 	});
 
+	test("takes as much memory as packed entries have places in", () => {
+		const most = { CORKBOARD_CACHE_MB: "16384" };
+		const { cacheBytes } = readConfig(most);
+		assert.ok(cacheBytes / Uint32Array.BYTES_PER_ELEMENT <= 2 ** 32);
+		assert.deepEqual(faultsOf({ CORKBOARD_CACHE_MB: "16385" }), [
+			'CORKBOARD_CACHE_MB must be an integer from 0 to 16384, got "16385".',
+		]);
+	});
+
 	test("reports every problem, with the expected and the given value", () => {
 		assert.deepEqual(
 			faultsOf({

@@ -100,7 +100,8 @@ const DATA = {
 		"none",
 	),
 	CORKBOARD_CACHE_MB: fixed(
-		integer(0, 65_536),
+		// Packed entries have their place as a number of 32 bits.
+		integer(0, 16_384),
 		96,
 		"approximate memory for objects, heads of lists and lookups in the process; 0: none is kept ([memory](#memory))",
 	),
