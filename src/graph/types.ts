@@ -113,6 +113,13 @@ export interface Node {
 	readonly data: JsonObject;
 }
 
+/** What a write committed, so that its request need not read it again. */
+export interface WrittenState {
+	readonly objects: readonly Node[];
+	/** Present edges of lists whose edges it wrote, by `listName`. Null: the list has to be read. Nothing caches them: others may write the list at once. */
+	readonly counts: ReadonlyMap<string, number | null>;
+}
+
 /** The arguments of a page after coercion: exactly one of first and last. */
 export interface PageArguments {
 	readonly first?: number;

@@ -212,6 +212,8 @@ export interface TransactionWrites<T> {
 
 export interface TransactionResult<T> {
 	readonly result: T;
+	/** The rows of the lists whose edges it wrote, as committed. None of a transaction that recounts. */
+	readonly lists: readonly (ListRow & ListKey)[];
 	readonly outboxKey: OutboxKey | null;
 	readonly besideKey?: OutboxKey | null;
 }

@@ -6,6 +6,9 @@ import {
 	type RowDataPacket,
 } from "mysql2/promise";
 import { deliverPending } from "../../src/graph/outbox/deliverPending.ts";
+import { View } from "../../src/graph/read/view.ts";
+import type { Page } from "../../src/graph/types.ts";
+import { createWrites } from "../../src/graph/write/createWrites.ts";
 import { WritePipeline } from "../../src/graph/write/pipeline.ts";
 import type { Id } from "../../src/id/ids.ts";
 import { verify } from "../../src/ops/verify/verify.ts";
@@ -13,6 +16,13 @@ import { until } from "../helpers/until.ts";
 import { type Fleet, openProcess, type Process, startFleet } from "./fleet.ts";
 import { makeUser } from "./subjects.ts";
 
+const COUNT_ALONE = {
+	edges: false,
+	hasNextPage: false,
+	hasPreviousPage: false,
+	cursors: false,
+	totalCount: true,
+};
 const LIKERS = 24;
 const CHANGES = 12;
 
@@ -166,6 +176,37 @@ describe("one pin that many like and unlike at once", () => {
 		assert.equal(await count(), before + users.length);
 		const head = await reader.head("likePin.inverse", pin);
 		assert.ok(!head.complete || head.size === head.count);
+		await isClean();
+	});
+
+	it("is counted in the payload of each like with all likes that were committed before it", async () => {
+		const before = await count();
+		const users = await likers(40, "racer");
+		const counts = await Promise.all(
+			users.map(async (user, n) => {
+				const { store, mapping } = processes[n % 2] as Process;
+				const view = new View(store, user);
+				const writes = createWrites(store, (written) =>
+					view.discardReads(written),
+				);
+				await writes.setEdge(mapping("likePin"), user, pin, true);
+				const [pages, likes] = await Promise.all([
+					view.readPages(mapping("likePin.inverse"), [pin], {
+						first: 0,
+						fields: COUNT_ALONE,
+					}),
+					view.hasEdges(mapping("likePin"), user, [pin]),
+				]);
+				assert.deepEqual(likes, [true]);
+				return (pages[0] as Page).totalCount ?? 0;
+			}),
+		);
+		await deliverPending(new WritePipeline(processes[0].store), 0);
+		assert.equal(await count(), before + users.length);
+		for (const [nth, shown] of counts.sort((a, b) => a - b).entries()) {
+			assert.ok(shown > before + nth, `${shown} is less than ${before + nth}`);
+		}
+		assert.equal(counts.at(-1), before + users.length);
 		await isClean();
 	});
 

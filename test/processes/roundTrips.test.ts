@@ -157,6 +157,28 @@ describe("round trips to MySQL", () => {
 		);
 	});
 
+	it("likePin asks neither Redis nor MySQL for the counts in its payload", async () => {
+		const board = await made(user(ELSEWHERE), "createBoard", `name: "Meadow"`);
+		const [first, second] = [
+			await made(user(ELSEWHERE), "createPin", `boardId: "${board}"`),
+			await made(user(ELSEWHERE), "createPin", `boardId: "${board}"`),
+		];
+		const count = (pin: Id) =>
+			`mutation { likePin(input: {pinId: "${pin}"}) { pin { likeCount likedBy(first: 0) { totalCount } } } }`;
+		await writer.view(user(HERE)).readObjects([first, second]);
+		await roundTripsOf(user(HERE), count(first));
+		const calls = await publishedDuring<CacheCall>(
+			CACHE_CHANNELS.cacheCall,
+			() => assertRoundTrips(3, user(HERE), count(second)),
+		);
+		assert.deepEqual(
+			calls
+				.filter(({ layer, verb }) => layer === "redis" && verb !== "ask")
+				.map(({ verb, keys }) => `${verb} ${keys}`),
+			["delete 2", "publish 2"],
+		);
+	});
+
 	it("likePin on one shard takes at most three", async () => {
 		const board = await made(user(HERE), "createBoard", `name: "Kitchen"`);
 		const pins = [

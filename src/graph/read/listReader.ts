@@ -4,7 +4,7 @@ import type { KeyResult, ListKey, Position } from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
 import type { ReadStore } from "../store/store.ts";
-import type { Node } from "../types.ts";
+import type { Node, WrittenState } from "../types.ts";
 import { type EpochScanResult, scanInOneEpoch } from "./scanInOneEpoch.ts";
 import type { EpochPosition, EpochScan } from "./scanLists.ts";
 
@@ -54,6 +54,8 @@ export interface ListSources {
 	) => MaybePromise<readonly KeyResult<Node | null>[]>;
 	/** Called with the number of edges that were read. */
 	readonly onEdgesRead: (edges: number) => void;
+	/** As the last write of the request committed them. */
+	readonly counts: WrittenState["counts"];
 }
 
 export interface VisibleEdge {

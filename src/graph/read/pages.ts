@@ -3,9 +3,10 @@ import { type Id, packId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
 import { isDescending, sequenceOfValue } from "../../storage/order.ts";
-import type { ListKey } from "../../storage/rows.ts";
+import type { KeyResult, ListKey } from "../../storage/rows.ts";
 import type { CallOptions } from "../../trace.ts";
 import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
+import { Head } from "../store/head.ts";
 import type { ReadStore } from "../store/store.ts";
 import type { Page, PageArguments } from "../types.ts";
 import { firstPages } from "./firstPages.ts";
@@ -55,7 +56,11 @@ export function readPages(
 	) {
 		const first = { size, needed };
 		const lists = froms.map((from) => ({ mapping, from }));
-		return andThen(store.readHeads(lists, needed, call), (heads) =>
+		const reading =
+			needed === 0
+				? readCounts(sources, lists, call)
+				: store.readHeads(lists, needed, call);
+		return andThen(reading, (heads) =>
 			firstPages(sources, mapping, heads, first, call),
 		);
 	}
@@ -88,6 +93,30 @@ export function readPages(
 				: (reader.error ?? new ReaderPage(store, reader)),
 		),
 	);
+}
+
+/** Heads without edges, for the count alone: that of a list which the request has just written is known. */
+function readCounts(
+	{ store, counts }: ListSources,
+	lists: readonly ListKey[],
+	call: CallOptions | undefined,
+): MaybePromise<readonly KeyResult<Head>[]> {
+	if (counts.size === 0) return store.readHeads(lists, 0, call);
+	const known = lists.map(({ mapping, from }) => {
+		const count = counts.get(listName(mapping, from)) ?? null;
+		if (count === null) return undefined;
+		// Nothing pages in it: the epoch is not asked for.
+		return Head.of({ from, count, epoch: 0, complete: count === 0 }, []);
+	});
+	const unknown = lists.filter((_, at) => known[at] === undefined);
+	if (unknown.length < lists.length) {
+		call?.trace?.cache("request", lists.length - unknown.length, 0);
+	}
+	if (unknown.length === 0) return known as readonly Head[];
+	return andThen(store.readHeads(unknown, 0, call), (heads) => {
+		let next = 0;
+		return known.map((head) => head ?? (heads[next++] as KeyResult<Head>));
+	});
 }
 
 /** Both are started. */

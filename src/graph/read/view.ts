@@ -16,6 +16,7 @@ import type {
 	Page,
 	PageArguments,
 	PageEdge,
+	WrittenState,
 } from "../types.ts";
 import { NO_PAGE_HOOKS, PageHookCalls, type PageHooks } from "./beforePage.ts";
 import { findEdges, readEdges } from "./edges.ts";
@@ -41,7 +42,7 @@ export class View implements Graph {
 	readonly #counter: ReadCounter;
 	readonly #pageHooks: PageHookCalls;
 	/** Where lists are read from, and the objects that they lead to. */
-	readonly #sources: ListSources;
+	#sources: ListSources;
 	#objects: VisibleObjects;
 
 	constructor(
@@ -60,6 +61,7 @@ export class View implements Graph {
 			store,
 			readVisible: (ids, call) => this.readObjects(ids, call),
 			onEdgesRead: counter.addEdges,
+			counts: NO_COUNTS,
 		};
 	}
 
@@ -69,9 +71,11 @@ export class View implements Graph {
 		return this.#viewer;
 	}
 
-	/** From now on reads what a write of the request may have changed. `written`: objects as that write committed them, which need not be read again. */
-	discardReads(written?: readonly Node[]): void {
-		this.#objects = new VisibleObjects(this.#store, this.#viewer, written);
+	/** From now on reads what a write of the request may have changed. `written` need not be read again. */
+	discardReads(written?: WrittenState): void {
+		const { objects, counts = NO_COUNTS } = written ?? {};
+		this.#objects = new VisibleObjects(this.#store, this.#viewer, objects);
+		this.#sources = { ...this.#sources, counts };
 	}
 
 	readObjects(
@@ -271,3 +275,5 @@ export class View implements Graph {
 		if (viewerRecord !== null) viewerRecord.isPersonal = true;
 	}
 }
+
+const NO_COUNTS: WrittenState["counts"] = new Map();

@@ -21,7 +21,7 @@ import {
 	withTokens,
 } from "../outbox/parts/naturalKeys.ts";
 import type { Store } from "../store/store.ts";
-import type { NewObject, Node, Writes } from "../types.ts";
+import type { NewObject, Writes, WrittenState } from "../types.ts";
 import {
 	changeObject,
 	invalidateUnchanged,
@@ -38,8 +38,8 @@ import { linksOf, setEdges } from "./setEdges.ts";
  */
 export function createWrites(
 	store: Store,
-	/** Called after each write, also after a failed one: what the request has read may be old. `written` are objects as it committed them. */
-	discardReads: (written: readonly Node[]) => void = () => {},
+	/** Called after each write, also after a failed one: what the request has read may be old. */
+	discardReads: (written: WrittenState) => void = () => {},
 	/** Its trace is given each step. Its signal is ignored: a write that was started is finished. */
 	call: CallOptions = {},
 ): Writes {

@@ -1,7 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import type { ChangedKeys } from "../../freshness/changedKeys.ts";
 import type { Id } from "../../id/ids.ts";
-import { entryName } from "../../storage/keys.ts";
+import { entryName, listName } from "../../storage/keys.ts";
 import type {
 	KeyResult,
 	ListKey,
@@ -34,7 +34,7 @@ import type { Committed, Writer, WriteTransaction } from "../outbox/writer.ts";
 import { type EntryJob, noQueue } from "../store/jobQueue.ts";
 import type { Store } from "../store/store.ts";
 import { typeNameOf } from "../store/typeName.ts";
-import type { Node } from "../types.ts";
+import type { WrittenState } from "../types.ts";
 import { describeWrite, summarizeWrite } from "./describeWrite.ts";
 
 export interface Written<T> {
@@ -58,6 +58,8 @@ export class WritePipeline implements Writer {
 	readonly #ofRequest: boolean;
 	/** Content of objects as last committed. */
 	readonly #written = new Map<Id, JsonObject>();
+	/** Counts of lists as committed, by the list's name. Null for a list that several transactions wrote, maybe at once. */
+	#counts = new Map<string, number | null>();
 	/** Transactions of this pipeline whose outbox entries are not delivered yet. */
 	readonly #undelivered = new Map<string, WriteTrace>();
 	/** Whether Redis took all that was published for writes that did not wait for it. */
@@ -90,6 +92,8 @@ export class WritePipeline implements Writer {
 		const { own, beside: ofBeside } = keysByShard(transaction);
 		const hasKeys = own.objects.length + own.lists.length > 0;
 		const changed = changedBy(transaction);
+		// A delivery may go on when a later write has begun: its counts are too old for that one.
+		const counts = this.#counts;
 		const trace = this.#trace?.startWrite(describeWrite(store, transaction));
 		let summary = NOTHING_WRITTEN;
 		let created: readonly Id[] = [];
@@ -153,7 +157,13 @@ export class WritePipeline implements Writer {
 		const invalidated = isDeleted && (!waits || (await isPublished));
 		if (!waits) this.#isPublished = both(this.#isPublished, isPublished);
 		trace?.end(summary);
-		if (this.#ofRequest) this.#remember(transaction, created, objects);
+		if (this.#ofRequest) {
+			this.#remember(transaction, created, objects);
+			for (const { mapping, from, count } of committed.lists) {
+				const list = listName(mapping, from);
+				counts.set(list, counts.has(list) ? null : count);
+			}
+		}
 		const { outboxKey, besideKey, result } = committed;
 		if (outboxKey !== null && trace !== undefined) {
 			this.#undelivered.set(entryName(outboxKey), trace);
@@ -168,15 +178,17 @@ export class WritePipeline implements Writer {
 		return { result, created, row, besideRow, invalidated };
 	}
 
-	/** Objects as this pipeline last committed them, since the last call. */
-	takeWritten(): readonly Node[] {
-		const written = [...this.#written].map(([id, data]) => ({
+	/** What this pipeline committed since the last call. */
+	takeWritten(): WrittenState {
+		const objects = [...this.#written].map(([id, data]) => ({
 			id,
 			type: typeNameOf(this.store.model, id) as string,
 			data: parseStoredObject(id, JSON.stringify(data)),
 		}));
 		this.#written.clear();
-		return written;
+		const counts = this.#counts;
+		this.#counts = new Map();
+		return { objects, counts };
 	}
 
 	#remember(

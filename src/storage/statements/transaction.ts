@@ -6,8 +6,10 @@ import { edgeName, listName } from "../keys.ts";
 import { highestFirst } from "../renumbering.ts";
 import type {
 	EdgePosition,
+	ListKey,
 	ListRow,
 	OutboxKey,
+	TransactionResult,
 	TransactionWrites,
 } from "../rows.ts";
 import {
@@ -34,6 +36,7 @@ import { recountList, renumberList } from "./renumberings.ts";
 export type TransactionOutcome =
 	| {
 			readonly result: unknown;
+			readonly lists: TransactionResult<unknown>["lists"];
 			readonly outboxKey: OutboxKey | null;
 			readonly besideKey?: OutboxKey | null;
 	  }
@@ -98,6 +101,8 @@ export function* runTransactions<P extends ShardLocation>(
 
 interface Decided<P extends ShardLocation> extends ShardTransaction<P> {
 	readonly writes: TransactionWrites<unknown>;
+	/** Those whose edges change. */
+	readonly lists: readonly ListKey[];
 }
 
 interface EntryToWrite<P extends ShardLocation> {
@@ -157,7 +162,8 @@ class Work<P extends ShardLocation> {
 					if (isAlone && isGrouped) return "alone";
 					this.#purged.push(...purged);
 					this.#apply(one, writes, changes);
-					return { ...one, writes };
+					const lists = recount === undefined ? changes.lists : [];
+					return { ...one, writes, lists };
 				}
 				checkRenumbering(transaction, renumberings, renumber);
 			} catch (thrown) {
@@ -213,10 +219,14 @@ class Work<P extends ShardLocation> {
 				this.#rows.noteLists();
 				return results.map((result): TransactionOutcome | null => {
 					if (result === null || !("writes" in result)) return result;
-					const { shard, beside, writes } = result;
+					const { shard, beside, writes, lists } = result;
 					const own = keys.get(result);
 					return {
 						result: writes.result,
+						lists: lists.map(({ mapping, from }) => {
+							const row = this.#rows.lists.get(listName(mapping, from));
+							return { ...(row as ListRow), mapping };
+						}),
 						outboxKey: own?.get(shard) ?? null,
 						...(beside && { besideKey: own?.get(beside) ?? null }),
 					};

@@ -222,6 +222,45 @@ describe("writes", () => {
 		assert.equal((node as Node).data.name, "after");
 	});
 
+	it("show the count of a list as they committed it, until the request writes again", async () => {
+		const [owner, other] = [await user(), await user()];
+		const on = await board(owner);
+		const liked = await pin(owner, on);
+		const like = graph.mapping("likePin");
+		for (const from of [owner, other]) {
+			const view = new View(graph.store, from);
+			const writes = createWrites(graph.store, (written) =>
+				view.discardReads(written),
+			);
+			const counts = async () => {
+				const pages = await Promise.all([
+					view.readPages(graph.mapping("likePin.inverse"), [liked], {
+						first: 0,
+						fields: { ...WANT, edges: false },
+					}),
+					view.readPages(like, [from, owner], {
+						first: 0,
+						fields: { ...WANT, edges: false },
+					}),
+				]);
+				return pages.flat().map((page) => (page as Page).totalCount);
+			};
+			const others = await Promise.all([user(), user()]);
+			await writes.setEdge(like, from, liked, true);
+			const { count } = await listOf(graph, "likePin.inverse", liked);
+			assert.deepEqual(await counts(), [count, 1, 1]);
+			assert.deepEqual(await view.hasEdges(like, from, [liked]), [true]);
+
+			// Others write it before the request reads its payload.
+			for (const one of others) {
+				await graph.writes.setEdge(like, one, liked, true);
+			}
+			assert.deepEqual(await counts(), [count, 1, 1]);
+			await writes.modify(from, (data) => ({ ...data, about: "other" }));
+			assert.deepEqual(await counts(), [(count ?? 0) + 2, 1, 1]);
+		}
+	});
+
 	it("lose no edit of two concurrent edits", async () => {
 		const owner = await user();
 		const on = await board(owner, "0");
