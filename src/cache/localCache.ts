@@ -331,11 +331,15 @@ export class LocalCache<V extends CacheEntry> {
 	}
 
 	/**
-	 * Drops the keys that match, in every partition. Reads that run are detached,
-	 * whatever their key: a read of a matching key may run without being known by it.
+	 * Drops the keys that match, in every partition, and what is packed of the
+	 * channels on which these are. Reads that run are detached, whatever their key: a
+	 * read of a matching key may run without being known by it.
 	 */
-	invalidateWhere(matches: (key: string) => boolean): void {
-		this.#detachAll(ALL_CHANNELS);
+	invalidateWhere(
+		matches: (key: string) => boolean,
+		channels: ReadonlySet<number> = ALL_CHANNELS,
+	): void {
+		this.#detachAll(channels);
 		this.#dropWhere(({ key }) => matches(key));
 	}
 

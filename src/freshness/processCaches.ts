@@ -104,8 +104,9 @@ export function processCachesOf(
 		invalidateShards({ shards, modShards }) {
 			if (shards.size > 0) {
 				const isChanged = (id: string) => shards.has(shardOf(id as Id));
-				objects.local.invalidateWhere(isChanged);
-				heads.local.invalidateWhere(isChanged);
+				const channels = new Set(Array.from(shards, channelOfShard));
+				objects.local.invalidateWhere(isChanged, channels);
+				heads.local.invalidateWhere(isChanged, channels);
 			}
 			if (modShards.size > 0) lookups.invalidateModShards(modShards);
 		},

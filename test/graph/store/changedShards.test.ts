@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { CHANNEL_SLOTS } from "../../../src/cache/slotVersions.ts";
+import { channelOfId } from "../../../src/freshness/channels.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { unpackId } from "../../../src/id/ids.ts";
 import { modShard } from "../../../src/storage/modShard.ts";
@@ -45,11 +47,16 @@ describe("when a newer topology names another primary for some shards", () => {
 		await read();
 		assert.deepEqual(await read(), []);
 
+		const version = (id: Id) =>
+			store.versions[CHANNEL_SLOTS + channelOfId(id)] as number;
+		const before = [first, other].map(version) as [number, number];
 		store.caches.invalidateShards({
 			shards: new Set([shard]),
 			modShards: new Set(),
 		});
 		assert.deepEqual(await read(), ["readObjects 1", "scanLists 1"]);
+		assert.ok(version(first) > before[0]);
+		assert.equal(version(other), before[1], "what is packed of it stays good");
 		const ofLookup = modShard(key(0).key, graph.storage.map.modShards);
 		store.caches.invalidateShards({
 			shards: new Set(),
