@@ -332,14 +332,18 @@ export class LocalCache<V extends CacheEntry> {
 
 	/**
 	 * Drops the keys that match, in every partition, and what is packed of the
-	 * channels on which these are. Reads that run are detached, whatever their key: a
-	 * read of a matching key may run without being known by it.
+	 * channels on which these are (default: of this cache). Reads that run are
+	 * detached, whatever their key: a read of a matching key may run without being
+	 * known by it.
 	 */
 	invalidateWhere(
 		matches: (key: string) => boolean,
-		channels: ReadonlySet<number> = ALL_CHANNELS,
+		channels?: ReadonlySet<number>,
 	): void {
-		this.#detachAll(channels);
+		if (channels === undefined) {
+			this.#detached++;
+			this.#versions.raiseAll();
+		} else this.#detachAll(channels);
 		this.#dropWhere(({ key }) => matches(key));
 	}
 

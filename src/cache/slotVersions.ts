@@ -52,6 +52,13 @@ export class SlotVersions {
 		this.#add(CHANGES_SLOT);
 	}
 
+	/** Raises the version of every key of this cache alone. */
+	raiseAll(): void {
+		const end = this.#first + SLOTS;
+		for (let slot = this.#first; slot < end; slot++) this.#add(slot);
+		this.#add(CHANGES_SLOT);
+	}
+
 	/** Raises the version of every key on these channels, in all caches. */
 	raiseChannels(channels: Iterable<number>): void {
 		for (const channel of channels) this.#add(CHANNEL_SLOTS + channel);

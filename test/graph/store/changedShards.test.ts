@@ -57,6 +57,7 @@ describe("when a newer topology names another primary for some shards", () => {
 		assert.deepEqual(await read(), ["readObjects 1", "scanLists 1"]);
 		assert.ok(version(first) > before[0]);
 		assert.equal(version(other), before[1], "what is packed of it stays good");
+		const versions = [first, other].map(version);
 		const ofLookup = modShard(key(0).key, graph.storage.map.modShards);
 		store.caches.invalidateShards({
 			shards: new Set(),
@@ -65,6 +66,7 @@ describe("when a newer topology names another primary for some shards", () => {
 		const isSame =
 			modShard(key(1).key, graph.storage.map.modShards) === ofLookup;
 		assert.deepEqual(await read(), [`readLookups ${isSame ? 2 : 1}`]);
+		assert.deepEqual([first, other].map(version), versions);
 
 		// This read is answered by the former primary.
 		const shards = new Set([shard]);

@@ -23,6 +23,7 @@ import { Store, type StoreOptions } from "../../../src/graph/store/store.ts";
 import type { Graph, PageArguments } from "../../../src/graph/types.ts";
 import { createCursorCodec } from "../../../src/id/cursorCodec.ts";
 import { type Id, unpackId } from "../../../src/id/ids.ts";
+import { modShard } from "../../../src/storage/modShard.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
 import { type Embedded, openEmbedded } from "../../helpers/embedded.ts";
 import { theModel } from "../../helpers/model.ts";
@@ -170,6 +171,16 @@ describe("the recorded reads of a request", () => {
 			store.caches.bypass(channels, true);
 			store.caches.bypass(channels, false);
 		},
+		"a shard of it has another primary": () =>
+			store.caches.invalidateShards({
+				shards: new Set([unpackId(ada).shard]),
+				modShards: new Set(),
+			}),
+		"a mod shard of it has another primary": () =>
+			store.caches.invalidateShards({
+				shards: new Set(),
+				modShards: new Set([modShard("ada", store.storage.map.modShards)]),
+			}),
 		"a shard of it is bypassed": () =>
 			store.caches.bypassShards(new Set([unpackId(ada).shard])),
 		"the process was paused": () => {
