@@ -220,7 +220,7 @@ describe("the barrier that an edit of the topology waits for", () => {
 			await until("the call to wait", async () => {
 				const [rows] = await other.query("SHOW FULL PROCESSLIST");
 				const running = JSON.stringify(rows);
-				return /`queues` WHERE name = .* FOR UPDATE|`visits` \(/.test(running);
+				return /`queues` WHERE name = .*FOR UPDATE|`visits` \(/.test(running);
 			});
 			await using store = openFileStore(world.path);
 			const oldest = async () => {

@@ -23,7 +23,7 @@ function queue(options: { together?: number; waiting?: number } = {}) {
 		},
 		maxTogether: options.together ?? 200,
 		maxWaiting: options.waiting ?? 100,
-		soon: (start) => start(),
+		soon: (start, entry) => start(entry),
 	});
 	return {
 		groups,

@@ -7,6 +7,8 @@ interface Entry<Item> {
 	running: boolean;
 }
 
+type Soon<T> = (start: (entry: T) => void, entry: T) => void;
+
 /**
  * Items that lock the same row run one after another, in order of arrival; others
  * run side by side. So a hot row, or one that another process keeps locked, holds
@@ -18,7 +20,7 @@ export class LockQueue<Item> {
 	readonly #run: (items: readonly Item[]) => Promise<number>;
 	readonly #maxTogether: number;
 	readonly #maxWaiting: number;
-	readonly #soon: (start: () => void) => void;
+	readonly #soon: Soon<Entry<Item>>;
 	/** By row: running and waiting items in order of arrival. */
 	readonly #lines = new Map<string, Entry<Item>[]>();
 	#waiting = 0;
@@ -29,7 +31,7 @@ export class LockQueue<Item> {
 		readonly maxTogether: number;
 		readonly maxWaiting: number;
 		/** When what was added begins (default: after all that is to be done now), so that those which come together run together. */
-		readonly soon?: (start: () => void) => void;
+		readonly soon?: Soon<Entry<Item>>;
 	}) {
 		this.#run = options.run;
 		this.#maxTogether = options.maxTogether;
@@ -48,7 +50,7 @@ export class LockQueue<Item> {
 			if (line === undefined) this.#lines.set(row, [entry]);
 			else line.push(entry);
 		}
-		this.#soon(() => this.#start(entry));
+		this.#soon(this.#start, entry);
 		return true;
 	}
 
@@ -58,7 +60,7 @@ export class LockQueue<Item> {
 	}
 
 	/** Starts the item, and those that can run with it, if it is the first of all its rows. */
-	#start(entry: Entry<Item>): void {
+	readonly #start = (entry: Entry<Item>): void => {
 		const group = new Set<Entry<Item>>();
 		if (entry.running || !this.#isNext(entry, group)) return;
 		group.add(entry);
@@ -82,7 +84,7 @@ export class LockQueue<Item> {
 				if (first !== undefined) this.#start(first);
 			}
 		});
-	}
+	};
 
 	/** Whether only items of the group are before it. */
 	#isNext(entry: Entry<Item>, group: ReadonlySet<Entry<Item>>): boolean {
