@@ -99,7 +99,8 @@ describe("Corkboard, embedded in another program,", () => {
 		};
 		for (let n = 0; n < 100; n++) await execute();
 		const left = await leftBytes(600, execute);
-		assert.ok(left < 1_500, `${left} bytes`);
+		// Half of what each request held. Code that is compiled meanwhile is there too.
+		assert.ok(left < (HELD_ITEMS * 8) / 2, `${left} bytes`);
 	});
 
 	test("names every problem of a document that is not valid", async () => {
