@@ -162,7 +162,7 @@ export class KeptEntries {
 				home,
 				entry,
 				fnv1a(key, home.hash),
-				versions.sumOf(slot, channel),
+				versions.packedSumOf(slot, channel),
 			);
 		if (isPacked) return;
 		counts.evictions++;

@@ -122,9 +122,9 @@ export class LocalCache<V extends CacheEntry> {
 		if (place === 0) return undefined;
 		const slot = this.#versions.slotAt(hash);
 		const channel = this.#channelOf(key);
-		const proof = this.#versions.sumOf(slot, channel);
 		const end = packed.endAt(place);
-		const isGood = moment < end && packed.proofAt(place) === proof >>> 0;
+		const proof = this.#versions.packedSumOf(slot, channel);
+		const isGood = moment < end && packed.proofAt(place) === proof;
 		const value = isGood ? this.#unpack?.(key, packed.textAt(place)) : null;
 		if (value == null) {
 			this.#kept.dropPacked(partition, key, hash, slot);
@@ -133,7 +133,7 @@ export class LocalCache<V extends CacheEntry> {
 		value.slot = slot;
 		value.channel = channel;
 		value.end = end;
-		value.proof = proof;
+		value.proof = this.#versions.sumOf(slot, channel);
 		this.#kept.addUnpacked(partition, key, value, place);
 		return value;
 	}
@@ -350,7 +350,7 @@ export class LocalCache<V extends CacheEntry> {
 	/** Detaches all reads that run, and ends what was made of entries of these channels, and what is packed of them. */
 	#detachAll(channels: ReadonlySet<number>): void {
 		this.#detached++;
-		this.#versions.raiseChannels(channels);
+		this.#versions.raiseChannels(channels, true);
 		if (channels.size === CHANNELS) this.#kept.packed?.clear();
 	}
 
@@ -394,7 +394,8 @@ export class LocalCache<V extends CacheEntry> {
 		channels: ReadonlySet<number>,
 	): void {
 		this.#isBypassedKey = isBypassed;
-		this.#detachAll(channels);
+		this.#detached++;
+		this.#versions.raiseChannels(channels, false);
 	}
 
 	/** Rises with each entry that is added or dropped. */

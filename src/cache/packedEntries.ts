@@ -73,7 +73,7 @@ export class PackedEntries {
 		return seconds === NEVER ? Number.POSITIVE_INFINITY : seconds * 1_000;
 	}
 
-	/** The sum of the versions of its slot and channel when it was last known to be good, without what is above 32 bits. */
+	/** What `SlotVersions.packedSumOf` was when it was last known to be good. */
 	proofAt(at: number): number {
 		return this.#words[at + PROOF] as number;
 	}
@@ -104,7 +104,7 @@ export class PackedEntries {
 		const former = this.find(home, key, hash);
 		if (former !== 0) {
 			// It came from there, and nothing says that it changed.
-			if (words[former + PROOF] === proof >>> 0) {
+			if (words[former + PROOF] === proof) {
 				const owner = words[former + OWNER] as number;
 				if ((owner & IN_HEAP) !== 0) home.counts.packed++;
 				words[former + OWNER] = (owner & ~IN_HEAP) | WAS_USED;

@@ -6,14 +6,17 @@ export const ALL_CHANNELS: ReadonlySet<number> = new Set(
 	Array(CHANNELS).keys(),
 );
 
-/** A table of versions for that many caches. The first one rises with each of the others, and one for each channel follows. */
+/** A table of versions for that many caches. The first one rises with each of the others, and two for each channel follow. */
 export function versionsFor(caches: number): Uint32Array {
-	return new Uint32Array(CHANNEL_SLOTS + CHANNELS + caches * SLOTS);
+	return new Uint32Array(KEY_SLOTS + caches * SLOTS);
 }
 
 export const CHANGES_SLOT = 0;
 /** That of channel 0. */
 export const CHANNEL_SLOTS = 1;
+/** That of channel 0 which rises only if what is cached on the channel is dropped. */
+const DROP_SLOTS = CHANNEL_SLOTS + CHANNELS;
+const KEY_SLOTS = DROP_SLOTS + CHANNELS;
 
 /** Two keys in one slot cost an occasional refill, never a wrong value. A whole answer depends on a hundred slots. */
 const SLOTS = 1 << 18;
@@ -29,7 +32,7 @@ export class SlotVersions {
 
 	constructor(table = versionsFor(1), number = 0) {
 		this.#table = table;
-		this.#first = CHANNEL_SLOTS + CHANNELS + number * SLOTS;
+		this.#first = KEY_SLOTS + number * SLOTS;
 	}
 
 	/** `hash` is that of the name of the partition. */
@@ -47,6 +50,14 @@ export class SlotVersions {
 		return sumOfVersions(this.#table, slot, channel);
 	}
 
+	/** The same for an entry that is packed, which stays while its key is read past the cache. */
+	packedSumOf(slot: number, channel: number): number {
+		const table = this.#table;
+		return (
+			((table[slot] as number) + (table[DROP_SLOTS + channel] as number)) >>> 0
+		);
+	}
+
 	raise(slot: number): void {
 		this.#add(slot);
 		this.#add(CHANGES_SLOT);
@@ -59,9 +70,12 @@ export class SlotVersions {
 		this.#add(CHANGES_SLOT);
 	}
 
-	/** Raises the version of every key on these channels, in all caches. */
-	raiseChannels(channels: Iterable<number>): void {
-		for (const channel of channels) this.#add(CHANNEL_SLOTS + channel);
+	/** Raises the version of every key on these channels, in all caches: of those that are packed too, if entries are dropped. */
+	raiseChannels(channels: Iterable<number>, areDropped: boolean): void {
+		for (const channel of channels) {
+			this.#add(CHANNEL_SLOTS + channel);
+			if (areDropped) this.#add(DROP_SLOTS + channel);
+		}
 		this.#add(CHANGES_SLOT);
 	}
 

@@ -66,10 +66,6 @@ describe("an entry that is packed", () => {
 		"a limit of ages": (cache) => cache.limitAge(true),
 		"a limit of its channel's ages": (cache) =>
 			cache.limitAgeOf(new Set([1]), true),
-		"a time in which its key is read past the cache": (cache) => {
-			cache.bypassKeys((key) => key === "a", new Set([1]));
-			cache.bypassKeys(null, new Set());
-		},
 	};
 	for (const [what, change] of Object.entries(changes)) {
 		it(`is not used after ${what}`, async () => {
@@ -135,14 +131,19 @@ describe("an entry that is packed", () => {
 		assert.equal(cache.text("a"), "deep");
 	});
 
-	it("is good again when the map's is, after keys of its channel were read past the cache", async () => {
+	it("is not used while its key is read past the cache, others of its channel are, and it is good again afterwards", async () => {
 		const { cache, fillOthers } = open();
-		await cache.fill("a", "value");
+		for (const key of ["a", "b", "c"]) await cache.fill(key, key);
 		await fillOthers();
-		assert.equal(cache.text("a"), "value");
-		cache.bypassKeys((key) => key === "b", new Set([1]));
+		cache.bypassKeys((key) => key !== "b", new Set(ALL_CHANNELS));
+		assert.equal(cache.text("a"), undefined);
+		assert.equal(cache.text("b"), "b");
+		cache.invalidateText("c");
 		await fillOthers();
-		assert.equal(cache.text("a"), "value");
+		cache.bypassKeys(null, new Set());
+		assert.equal(cache.text("a"), "a");
+		assert.equal(cache.text("b"), "b");
+		assert.equal(cache.text("c"), undefined);
 	});
 
 	it("is not used while invalidations are overdue, and is afterwards", async () => {
