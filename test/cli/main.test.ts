@@ -108,6 +108,18 @@ describe("a command line", () => {
 		}
 	});
 
+	test("takes what begins with a dash as an option, and behind -- as an argument", async () => {
+		assert.match(
+			(await command(["documents", "check", "-missing"])).err,
+			/Unknown option -m/,
+		);
+		assert.deepEqual(await command(["documents", "check", "--", "-missing"]), {
+			code: 1,
+			out: "",
+			err: "corkboard: -missing: cannot be read: ENOENT\n",
+		});
+	});
+
 	test("prints all commands with --help, and the options of one", async () => {
 		const all = await command(["--help"]);
 		assert.equal(all.code, 0);

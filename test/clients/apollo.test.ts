@@ -182,6 +182,29 @@ describe("Apollo Client 4", () => {
 		}
 	});
 
+	it("keeps an earlier page once, however often it is read without the pages behind it", async () => {
+		const pin = await talkedAbout(demo.url, demo.token);
+		const last = await asViewer().query({
+			query: PIN_COMMENTS,
+			variables: { id: pin.id, last: 4 },
+		});
+		const before = last.data?.pin.comments.pageInfo.startCursor;
+		assert.ok(before);
+		const client = asViewer();
+		const variables = { id: pin.id, last: 4, before };
+		for (let read = 0; read < 3; read++) {
+			const { data } = await client.query({
+				query: PIN_COMMENTS,
+				variables,
+				fetchPolicy: "network-only",
+			});
+			assert.deepEqual(
+				ids(data?.pin.comments.edges ?? []),
+				pin.comments.slice(-8, -4),
+			);
+		}
+	});
+
 	it("pages the home feed down and up while it grows: no pin twice, none skipped, the new ones on top", async () => {
 		const client = asViewer();
 		const variables = { first: 10 };

@@ -95,7 +95,11 @@ async function startIssuer(pairs: readonly Pair[]) {
 }
 
 function signed(
-	{ alg, kid, privateKey }: Pair,
+	{
+		alg,
+		kid,
+		privateKey,
+	}: Omit<Pair, "kid"> & { readonly kid?: string | undefined },
 	claims: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
 	return new SignJWT({
@@ -105,7 +109,7 @@ function signed(
 		exp: now() + 60,
 		...claims,
 	})
-		.setProtectedHeader({ alg, kid })
+		.setProtectedHeader({ alg, ...(kid !== undefined && { kid }) })
 		.sign(privateKey);
 }
 
@@ -302,6 +306,48 @@ describe("tokens of another service", () => {
 		for (const part of [...wrong.split("."), "another"]) {
 			assert.equal(text.includes(part), false);
 		}
+	});
+
+	it("are rejected where several keys fit: keys without a kid, or under one kid", async () => {
+		await using issuer = await startIssuer([]);
+		const [one, two] = [
+			await pairOf("ES256", "one"),
+			await pairOf("ES256", "two"),
+		];
+		const verify = (keys: readonly JWK[], token: string) => {
+			issuer.publish(keys);
+			return createJwksAccessTokens(
+				{ url: issuer.url, maxAgeMs: DAY_MS },
+				CLAIMS,
+			).verify(token);
+		};
+		const [first, second] = [
+			await exportJWK(one.publicKey),
+			await exportJWK(two.publicKey),
+		];
+		const named = await signed(one);
+		const unnamed = await signed({ ...one, kid: undefined });
+		const sets: readonly (readonly [readonly JWK[], string])[] = [
+			[[first, second], named],
+			[[first, second], unnamed],
+			[
+				[
+					{ ...first, kid: "one" },
+					{ ...second, kid: "one" },
+				],
+				named,
+			],
+		];
+		for (const [keys, token] of sets) {
+			await assert.rejects(
+				async () => verify(keys, token),
+				isCode("UNAUTHENTICATED"),
+			);
+		}
+		// One alone fits, and needs no name.
+		assert.equal((await verify([first], unnamed)).subject, ADA);
+		const encrypts = { ...second, use: "enc" };
+		assert.equal((await verify([first, encrypts], unnamed)).subject, ADA);
 	});
 
 	it("are rejected for good where their key is unusable", async () => {

@@ -36,6 +36,16 @@ suite("a body", () => {
 		});
 	}
 
+	test("in chunks is read whole behind one with a length, on the same connection", async () => {
+		await using toy = await startToy();
+		using socket = await openSocket(toy.server.url);
+		socket.write(postText("{ hello }"));
+		await until("the first response", () => socket.statuses().length === 1);
+		socket.write(chunked(padded(3_000), 1_000));
+		await until("the second response", () => socket.statuses().length === 2);
+		assert.deepEqual(socket.statuses(), [200, 200]);
+	});
+
 	test("in very many small chunks is 400", async () => {
 		await using toy = await startToy();
 		using socket = await openSocket(toy.server.url);

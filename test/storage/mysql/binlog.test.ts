@@ -256,6 +256,17 @@ describe("a binary log, read by GTID", () => {
 			],
 			/compress/,
 		],
+		[
+			"a transaction that was prepared",
+			[
+				"XA START 'one'",
+				`INSERT INTO ${DATABASE}.pins (data, ts) VALUES ('{}', 1)`,
+				"XA END 'one'",
+				"XA PREPARE 'one'",
+				"XA ROLLBACK 'one'",
+			],
+			/was prepared \(XA\), and may be rolled back/,
+		],
 	];
 	for (const [what, texts, expected] of refused) {
 		test(`is refused with a sentence where it has ${what}`, async () => {
