@@ -203,6 +203,19 @@ describe("the replication slot of a PostgreSQL", () => {
 		await run("UPDATE keyless SET n = 2");
 	});
 
+	it("ends with a message where a column was renamed that the rows are read with", async () => {
+		await run(
+			"CREATE TABLE renamed (id INT PRIMARY KEY, name TEXT); INSERT INTO renamed VALUES (1, 'ada')",
+		);
+		await using source = await openSource(url, ".");
+		await run("ALTER TABLE renamed RENAME COLUMN name TO login");
+		const pages = source.scan({ table: "renamed", key: ["id"] }, {});
+		await assert.rejects(pages[Symbol.asyncIterator]().next(), {
+			code: "BAD_CONFIG",
+			message: /does not understand the mapping: .*name/,
+		});
+	});
+
 	it("names a table with partitions, and says which tables it does not follow", async () => {
 		await run(
 			`CREATE TABLE events (id INT, day DATE, PRIMARY KEY (id, day)) PARTITION BY RANGE (day);
