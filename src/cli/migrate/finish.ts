@@ -5,6 +5,7 @@ import type { Comparison } from "../../ops/migrate/compareAll.ts";
 import {
 	type PassReport,
 	readMigrationState,
+	writeMigrationState,
 } from "../../ops/migrate/state.ts";
 import { formatNumber } from "../../util/format.ts";
 import type { Result } from "../command.ts";
@@ -36,6 +37,8 @@ const PASSES = 4;
 const ROUNDS = 3;
 /** Servers count writes with so much delay, or more. Milliseconds. */
 const COUNTED_MS = 1_500;
+/** Sessions that are named. */
+const SHOWN = 10;
 
 /** The last steps before clients switch. Says go, or what is in the way. */
 export async function finishMigration(
@@ -45,13 +48,14 @@ export async function finishMigration(
 ): Promise<Result> {
 	const { source, plans, files } = migration;
 	const { signal } = options;
-	const reason = options.writesStopped ? null : await source.takesWrites();
-	if (reason !== null) {
+	const refuse = (reason: string | null) => {
+		if (reason === null) return;
 		throw new CorkboardError(
 			"CONFLICT",
 			`${source.shownUrl} ${reason} If writes are stopped in another way, such as in the application, say --writes-stopped.`,
 		);
-	}
+	};
+	if (!options.writesStopped) refuse(await source.takesWrites());
 	const tables = [
 		...new Set(
 			plans.flatMap(({ table, logs }) => [
@@ -62,6 +66,8 @@ export async function finishMigration(
 	];
 	await sleep(COUNTED_MS);
 	await using runner = await openRunner(migration, context);
+	// After that time: what was ended just now is gone, and what began just before the setting is seen.
+	if (!options.writesStopped) refuse(await olderSessions(migration));
 	const { deleteMany } = options;
 	if (readMigrationState(files.state).follow !== null) {
 		await runner.follow({ deleteMany, signal, toEnd: true });
@@ -135,6 +141,31 @@ export async function finishMigration(
 			comparison,
 		);
 	}
+}
+
+/**
+ * Why sessions may still write that are older than the setting which stops writes;
+ * null if there are none. When the setting was made is not known: those count as
+ * older that were open when it was first seen.
+ */
+async function olderSessions({
+	source,
+	files,
+}: OpenedMigration): Promise<string | null> {
+	const open = await source.openSessions();
+	if (open === null) return null;
+	const { setting, sessions } = open;
+	const state = readMigrationState(files.state);
+	const isKnown = state.stopped?.setting === setting;
+	const older = sessions.filter(
+		({ pid }) => !isKnown || state.stopped?.pids.includes(pid),
+	);
+	const pids = older.map(({ pid }) => pid);
+	writeMigrationState(files.state, { ...state, stopped: { setting, pids } });
+	if (older.length === 0) return null;
+	const shown = older.slice(0, SHOWN).map((session) => session.shown);
+	const more = older.length > SHOWN ? ` and ${older.length - SHOWN} more` : "";
+	return `has sessions that may be older than the setting which stops writes, and then still write: ${shown.join(", ")}${more}. Stop the application, or run there: SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN (${pids.join(", ")}); then run it again.`;
 }
 
 /** Full passes, until one finds nothing to do. */

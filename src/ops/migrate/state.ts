@@ -49,6 +49,11 @@ export interface MigrationState {
 		/** When that began: a full pass that began later has what came before. Milliseconds since 1970. */
 		readonly since: number;
 	} | null;
+	/** The sessions that were open when the setting that stops writes was first seen, and so may be older: see `OpenSessions`. */
+	readonly stopped: {
+		readonly setting: string;
+		readonly pids: readonly number[];
+	} | null;
 }
 
 export const EMPTY_STATE: MigrationState = {
@@ -56,6 +61,7 @@ export const EMPTY_STATE: MigrationState = {
 	position: null,
 	marks: {},
 	follow: null,
+	stopped: null,
 };
 
 export function readMigrationState(file: string): MigrationState {

@@ -407,6 +407,9 @@ async function open(dialect: Dialect): Promise<OldApplication> {
 		},
 		async stopWrites() {
 			for (const text of dialect.stop) await run(text);
+			// A session that is older than the setting may still write, so `finish` refuses it.
+			await statements.close();
+			statements = await dialect.connect();
 		},
 		async [Symbol.asyncDispose]() {
 			await statements.close().catch(() => {});

@@ -294,6 +294,13 @@ describe("the replication slot of a PostgreSQL", () => {
 		theirs.username = "reader";
 		theirs.password = "x";
 		await using poor = await openSource(theirs.href, ".");
+		// It sees whose sessions are open, though not what they do; its own are left out.
+		const [row] = await run("SELECT pg_backend_pid() AS pid, user AS account");
+		const { pid, account } = row as never;
+		const open = await poor.openSessions();
+		assert.deepEqual(open?.sessions, [
+			{ pid, shown: `${pid} (user ${account})` },
+		]);
 		await using its = await poor.openLog(logged("plain"), "corkboard_test");
 		await assert.rejects(its.begin(), /ALTER ROLE the account REPLICATION/);
 		await run(

@@ -85,7 +85,10 @@ const OLD = [
 	["MySQL", startMysql, openOldMysql],
 	[
 		"PostgreSQL",
-		() => startPostgres({ args: ["-c", "wal_level=logical"] }),
+		() =>
+			startPostgres({
+				args: ["-c", "wal_level=logical", "-c", "max_prepared_transactions=1"],
+			}),
 		openOldPostgres,
 	],
 ] as const;
@@ -541,7 +544,10 @@ for (const [name, start, openOld] of OLD) {
 				const { err } = await migrate("run", mapping, "--follow");
 				const statements = err.match(/CREATE PUBLICATION.*;/g) ?? [];
 				assert.match(err, /CREATE PUBLICATION "corkboard_old"/);
-				assert.match(err, /Rows that are deleted from likes/);
+				assert.match(
+					err,
+					/Rows of likes that are deleted, or get another user_id or likeable_id, are found by full passes only, because the log has nothing of what they were but id\. To follow them, /,
+				);
 				await old.run(...statements, "ALTER TABLE likes REPLICA IDENTITY FULL");
 			}
 			await following(mapping, data, "a pass before it", () => {
@@ -643,6 +649,31 @@ for (const [name, start, openOld] of OLD) {
 					/has an open transaction that writes to pins: wait for its end, or run there: SELECT pg_terminate_backend\(\d+\);/,
 				);
 				await old.run("ROLLBACK");
+				await old.run("BEGIN", "UPDATE pins SET caption = 'too late'");
+				await old.run("PREPARE TRANSACTION 'it''s late'");
+				const prepared = await migrate("finish", mapping);
+				assert.equal(prepared.code, 1);
+				assert.match(
+					prepared.err,
+					/has a prepared transaction it's late of \w+: wait for its end, or run there: ROLLBACK PREPARED 'it''s late';/,
+				);
+				await old.run("ROLLBACK PREPARED 'it''s late'");
+				// One that has only read, and an idle one.
+				for (const statement of ["BEGIN", "ROLLBACK"]) {
+					await old.run(statement, "SELECT 1");
+					const { code, err } = await migrate("finish", mapping);
+					assert.equal(code, 1);
+					assert.match(
+						err,
+						/has sessions that may be older than the setting which stops writes, and then still write: (\d+) \(user \w+, 127\.0\.0\.1, idle( in transaction)? since [-0-9]+ [:0-9]+\+00\)\. Stop the application, or run there: SELECT pg_terminate_backend\(pid\) FROM pg_stat_activity WHERE pid IN \(\1\); then run it again\. If .* --writes-stopped/,
+					);
+				}
+				// A session that is newer than the setting is not in the way.
+				await old.reconnect?.();
+				await assert.rejects(
+					old.run("UPDATE pins SET caption = 'too late'"),
+					/read-only transaction/,
+				);
 			}
 			const refused = await migrate("finish", mapping);
 			assert.equal(refused.code, 1);

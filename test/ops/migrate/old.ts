@@ -8,6 +8,8 @@ export interface OldDatabase extends AsyncDisposable {
 	/** The rows that cannot be taken over. */
 	readonly bad: readonly string[];
 	run(...statements: readonly string[]): Promise<void>;
+	/** Ends the session, and begins another. Of PostgreSQL only. */
+	reconnect?(): Promise<void>;
 }
 
 /** What both databases understand. */
@@ -92,8 +94,12 @@ export async function openOldPostgres({ url }: Server): Promise<OldDatabase> {
 	await admin.connect();
 	await admin.query("CREATE DATABASE legacy");
 	await admin.end();
-	const client = new Client({ connectionString: `${base}/legacy` });
-	await client.connect();
+	const connect = async () => {
+		const client = new Client({ connectionString: `${base}/legacy` });
+		await client.connect();
+		return client;
+	};
+	let client = await connect();
 	const run = async (...statements: readonly string[]) => {
 		for (const statement of statements) await client.query(statement);
 	};
@@ -116,6 +122,10 @@ export async function openOldPostgres({ url }: Server): Promise<OldDatabase> {
 			"User:8: created_at is no time: infinity.",
 			"User:9: bio is not UTF-8.",
 		].toSorted(),
+		async reconnect() {
+			await client.end();
+			client = await connect();
+		},
 		[Symbol.asyncDispose]: () => client.end(),
 	};
 }

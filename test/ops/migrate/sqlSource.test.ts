@@ -40,6 +40,7 @@ function fakeDatabase() {
 			return 0;
 		},
 		takesWrites: async () => null,
+		openSessions: async () => null,
 		writeMark: async () => "",
 		adviceOn: () => null,
 		isLost: ({ message }: Error) => message === "lost",

@@ -85,6 +85,7 @@ export async function openFileSource(folder: string): Promise<Source> {
 		},
 		lag: async () => null,
 		takesWrites: async () => null,
+		openSessions: async () => null,
 		async writeMark(names) {
 			const marks = names.map((table) => {
 				const { mtimeMs, size } = statSync(files.get(table) as string);

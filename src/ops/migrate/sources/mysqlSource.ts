@@ -106,6 +106,7 @@ export function mysqlDriver(url: string, database: string): SqlDriver {
 				? "is a replica: its source may take writes. Name that one as source of the mapping, or stop the replica when it has everything (STOP REPLICA)."
 				: null;
 		},
+		openSessions: async () => null,
 		async writeMark(query) {
 			const [row] = await query({
 				text: "SELECT @@GLOBAL.log_bin AS hasLog",

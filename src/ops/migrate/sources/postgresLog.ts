@@ -262,7 +262,8 @@ async function check(
 			);
 			continue;
 		}
-		const isKnown = edgeColumns.every((column) => has.includes(column));
+		const unknown = edgeColumns.filter((column) => !has.includes(column));
+		const isKnown = unknown.length === 0;
 		if (isPartitioned && (has.length === 0 || !isKnown)) {
 			// An identity would have to be set for each partition, also for those to come.
 			gaps.push(
@@ -287,7 +288,7 @@ async function check(
 			statements.push(full);
 		} else if (!isKnown) {
 			gaps.push(
-				`Rows that are deleted from ${table} are found by full passes only, because the log has nothing of them but ${has.join(", ")}. To follow them, run there: ${full}`,
+				`Rows of ${table} that are deleted, or get another ${unknown.join(" or ")}, are found by full passes only, because the log has nothing of what they were but ${has.join(", ")}. To follow them, run there: ${full}`,
 			);
 		}
 	}

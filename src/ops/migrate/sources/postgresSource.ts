@@ -10,6 +10,8 @@ const STATEMENT_MS = 120_000;
 
 /** `date`, `timestamp`, `timestamptz`: as the server writes them, because a Date would take them for times of this machine's zone. */
 const TIMES = new Set([1082, 1114, 1184]);
+/** Sessions of migrations have this name there. */
+const APPLICATION = "corkboard migrate";
 /** SQLSTATE classes of lost connections: connection exceptions, too many connections, shutdown. */
 const LOST = /^(?:08|53300|57P0[123])/;
 const LOST_SYSTEM = new Set([
@@ -52,6 +54,9 @@ export function postgresDriver(given: string, database: string): SqlDriver {
 			return next;
 		};
 		await query("SET default_transaction_read_only = on");
+		await query("SELECT set_config('application_name', $1, false)", [
+			APPLICATION,
+		]);
 		await query("SET TIME ZONE 'UTC'");
 		await query("SET datestyle = 'ISO'");
 		await query("SELECT set_config('search_path', $1, false)", [schema]);
@@ -115,8 +120,8 @@ export function postgresDriver(given: string, database: string): SqlDriver {
 			if (row?.standby === true) {
 				return "is a standby: its primary may take writes. Name that one as source of the mapping.";
 			}
-			// Sessions that are older take the setting for new transactions only, and not at once.
-			const open = await query({
+			// Sessions that are older do not take the setting.
+			const [open] = await query({
 				text: `SELECT DISTINCT l.pid, c.relname AS table FROM pg_locks l
 					JOIN pg_class c ON c.oid = l.relation JOIN pg_namespace n ON n.oid = c.relnamespace
 					WHERE l.mode = 'RowExclusiveLock' AND l.granted AND l.pid <> pg_backend_pid()
@@ -124,13 +129,60 @@ export function postgresDriver(given: string, database: string): SqlDriver {
 					AND c.relkind = 'r' AND n.nspname = current_schema() ORDER BY 1, 2 LIMIT 1`,
 				values: [],
 			});
-			if (row?.readonly === true && open[0] !== undefined) {
-				const [{ pid, table }] = open;
+			const [prepared] = await query({
+				text: `SELECT gid, quote_literal(gid) AS quoted, owner FROM pg_prepared_xacts
+					WHERE database = current_database() ORDER BY prepared, gid LIMIT 1`,
+				values: [],
+			});
+			if (row?.readonly === true && prepared !== undefined) {
+				const { gid, quoted, owner } = prepared;
+				return `has a prepared transaction ${gid} of ${owner}: wait for its end, or run there: ROLLBACK PREPARED ${quoted};`;
+			}
+			if (row?.readonly === true && open !== undefined) {
+				const { pid, table } = open;
 				return `has an open transaction that writes to ${table}: wait for its end, or run there: SELECT pg_terminate_backend(${pid});`;
 			}
 			return row?.readonly === true
 				? null
 				: `takes writes. Run there: ALTER DATABASE "${database}" SET default_transaction_read_only = on; then end the sessions that are older: SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}' AND pid <> pg_backend_pid();`;
+		},
+		async openSessions(query) {
+			// A setting of the database is known by the transaction that made it, one of a file by when it was read.
+			const [row] = await query({
+				text: `SELECT coalesce(string_agg(s.xmin::text, ' ' ORDER BY s.xmin::text), pg_conf_load_time()::text) AS setting
+					FROM pg_db_role_setting s LEFT JOIN pg_database d ON d.oid = s.setdatabase
+					WHERE s.setrole = 0 AND (s.setdatabase = 0 OR d.datname = current_database())
+					AND array_to_string(s.setconfig, ' ') LIKE '%default_transaction_read_only%'`,
+				values: [],
+			});
+			// An account that may only read sees no type, start, address or state of sessions of others.
+			const sessions = await query({
+				text: `SELECT pid, application_name AS application, usename AS account, host(client_addr) AS address,
+						state, date_trunc('second', state_change)::text AS since
+					FROM pg_stat_activity WHERE datname = current_database() AND usename IS NOT NULL
+					AND pid <> pg_backend_pid() AND application_name <> $1
+					AND coalesce(backend_type, 'client backend') = 'client backend'
+					AND pid NOT IN (SELECT pid FROM pg_stat_replication)
+					ORDER BY backend_start, pid`,
+				values: [APPLICATION],
+			});
+			return {
+				setting: String(row?.setting),
+				sessions: sessions.map(
+					({ pid, application, account, address, state, since }) => {
+						const parts = [
+							`user ${account}`,
+							...(application ? [application] : []),
+							...(address ? [address] : []),
+							...(state ? [`${state} since ${since}`] : []),
+						];
+						return {
+							pid: Number(pid),
+							shown: `${pid} (${parts.join(", ")})`,
+						};
+					},
+				),
+			};
 		},
 		async writeMark(query, tables) {
 			const [row] = await query({

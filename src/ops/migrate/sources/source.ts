@@ -75,10 +75,22 @@ export interface Source extends AsyncDisposable {
 	lag(): Promise<number | null>;
 	/** Why the database takes writes, as far as its settings say, and what to run to stop them; null if it takes none. */
 	takesWrites(): Promise<string | null>;
+	/** The sessions of others, where a setting that stops writes does not reach those that are open; null where it does. */
+	openSessions(): Promise<OpenSessions | null>;
 	/** A text that differs after a write to one of the tables. */
 	writeMark(tables: readonly string[]): Promise<string>;
 	/** The greatest value of a column, as text; null if there is none. */
 	greatest(table: SourceTable, column: string): Promise<string | null>;
+}
+
+export interface OpenSessions {
+	/** A text that differs once the setting was taken back and set again. */
+	readonly setting: string;
+	readonly sessions: readonly {
+		readonly pid: number;
+		/** Whose it is, and what it does. */
+		readonly shown: string;
+	}[];
 }
 
 /** Rows of one read. */

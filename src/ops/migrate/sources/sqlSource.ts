@@ -3,7 +3,13 @@ import { CorkboardError } from "../../../errors.ts";
 import { reasonOf } from "../../../util/reasonOf.ts";
 import type { Row } from "../mapping.ts";
 import type { SourceLog } from "./log.ts";
-import { type Column, PAGE, type Source, type SourceTable } from "./source.ts";
+import {
+	type Column,
+	type OpenSessions,
+	PAGE,
+	type Source,
+	type SourceTable,
+} from "./source.ts";
 import {
 	namedStatement,
 	pageStatement,
@@ -45,6 +51,8 @@ export interface SqlDriver {
 	lag(query: SqlConnection["query"]): Promise<number | null>;
 	/** See `Source`. */
 	takesWrites(query: SqlConnection["query"]): Promise<string | null>;
+	/** See `Source`. */
+	openSessions(query: SqlConnection["query"]): Promise<OpenSessions | null>;
 	/** See `Source`. */
 	writeMark(
 		query: SqlConnection["query"],
@@ -187,6 +195,7 @@ export async function openSqlSource(
 		},
 		lag: () => driver.lag(run).catch(() => null),
 		takesWrites: () => driver.takesWrites(run),
+		openSessions: () => driver.openSessions(run),
 		writeMark: (names) => driver.writeMark(run, names),
 		async greatest({ table }, column) {
 			const greatest = spelling.asText(`MAX(${spelling.quote(column)})`);
