@@ -22,7 +22,7 @@ export const SHARED_CACHE_LEVELS = new Levels<
 	Promise<readonly SharedCacheLevel[]>
 >();
 
-/** A host of a shared cache, as it describes itself. All that it holds is counted, whoever put it there. */
+/** A host of a shared cache, as it describes itself. All that it holds is counted, also what other programs put there. */
 export interface SharedCacheLevel {
 	readonly layer: CacheLayer;
 	readonly host: string;

@@ -144,7 +144,7 @@ export class LocalCache<V extends CacheEntry> {
 	 * are in this cache, they are returned at once. While nothing cached may be
 	 * used, it waits, once, until that is over.
 	 *
-	 * `load` gets the options of its calls: whoever joins waits for them too, so
+	 * `load` gets the options of its calls: callers that join wait for them too, so
 	 * their signal is not that of the reader who came first (`SharedCall`).
 	 */
 	read<E extends Error>(

@@ -3,7 +3,7 @@ import type { CacheEntry, EntryHome } from "./cacheEntry.ts";
 /**
  * Entries as bytes outside of V8's heap, so that a collection of garbage does not
  * look at them: one block of memory, and an index of it by the hash of the key. It
- * has no clock and no versions. Who finds an entry decides whether it is still good.
+ * has no clock and no versions. The caller that finds an entry decides whether it is still good.
  *
  * The entries lie one behind the other. Room for a new one is made where a hand
  * stands that goes through the block from its start to its end, again and again.

@@ -1,4 +1,4 @@
-/** Some of the pending keys, on their way to whoever has to acknowledge them. */
+/** Some of the pending keys, on their way to the server that has to acknowledge them. */
 export type PendingBatch =
 	| {
 			readonly kind: "keys";

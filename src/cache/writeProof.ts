@@ -6,8 +6,8 @@
 export type WriteTrial = true | Error | null;
 
 /**
- * Whether one server of a shared cache takes writes, and shows them to whoever
- * reads. A server that answers reads and refuses writes (a Redis whose disk is
+ * Whether one server of a shared cache takes writes, and shows them to its
+ * readers. A server that answers reads and refuses writes (a Redis whose disk is
  * full, a user that may only read) keeps what a write of any process had to
  * delete there. So does one that a proxy reads elsewhere. Neither is read.
  *

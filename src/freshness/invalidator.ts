@@ -62,8 +62,8 @@ export interface Invalidator {
  *    This process reads those keys past it until it does, and so does each
  *    process that receives the publication: it asks them to delete the keys too.
  *
- * Who finds the outbox entry of a writer that did not get so far does step 2 for
- * it (outboxWatch.ts).
+ * If a writer did not get so far, the process that finds its outbox entry does step
+ * 2 for it (outboxWatch.ts).
  *
  * Deletes come before the publication: a process that received it first could read
  * the old value back from a shared cache, and keep it.

@@ -86,7 +86,7 @@ describe("a fleet with several Redis and memcached", () => {
 		});
 	}
 
-	it("goes over from three to four and back while it is used, also where a process lags that nobody waits for", async () => {
+	it("changes from three to four and back while it is used, also where a process lags that nobody waits for", async () => {
 		const map = world.startMap(world.caches(3));
 		await using first = await map.open();
 		await using second = await map.open();
@@ -130,7 +130,7 @@ describe("a fleet with several Redis and memcached", () => {
 		assert.deepEqual(await seen(), each("new", 1));
 	});
 
-	it("goes over from the caches of the settings to those of the map while it is used", async () => {
+	it("changes from the caches of the settings to those of the map while it is used", async () => {
 		const settings = {
 			redis: world.redis[0]?.url ?? "",
 			memcached: world.memcached.slice(0, 1).map(({ address }) => address),

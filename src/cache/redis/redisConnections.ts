@@ -131,7 +131,7 @@ export class RedisConnections {
 		}
 	}
 
-	/** A connection that is not shared. Whoever opens it closes it. */
+	/** A connection that is not shared. The caller that opens it closes it. */
 	forSubscription(lost: (error: unknown) => void): SubscriptionConnection {
 		const connection = new RedisConnection(this.#address, lost);
 		this.#note(connection);

@@ -1,5 +1,5 @@
 /**
- * What an error reply of Redis means to whoever sent the command:
+ * What an error reply of Redis means to the sender of the command:
  *
  * - `full`: it has no memory for what a write adds. It deletes as before.
  * - `demoted`: it is a replica now. Another server takes the writes.

@@ -36,7 +36,7 @@ export function derivedLists(
 		lists.push({ mapping, from: globalListIdOf(type) });
 	}
 	for (const mapping of type.prefixMappings) {
-		// Whoever may be seen by nobody is on none, so that they crowd out nobody.
+		// An object that nobody may see is on none, so that it crowds out no other.
 		if (!store.domain.visibility.isPublic(type.name, data)) continue;
 		for (const prefix of prefixesOf(prefixTexts(mapping, data))) {
 			lists.push({ mapping, from: prefixListId(store, type, prefix) });

@@ -5,8 +5,8 @@ import type { JsonObject } from "../../util/json.ts";
 
 /**
  * A job that a write enqueues, as its outbox entry holds it. Its id, its shard of
- * the queue and its bucket are chosen before the transaction, so that whoever
- * delivers the entry, and however often, enqueues one job
+ * the queue and its bucket are chosen before the transaction, so that one job is
+ * enqueued, however often the entry is delivered and by however many processes
  * (docs/consistency.md "Jobs of a write").
  */
 export interface EntryJob {

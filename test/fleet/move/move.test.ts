@@ -902,7 +902,7 @@ test("a primary that dies while its shards are copied, or are fenced to go over,
 	await fleet.judge();
 });
 
-test("a row that was changed behind the copy's back stops a move before it goes over, an open transaction only delays it, and a late write is named", async () => {
+test("a row that was changed behind the copy's back stops a move before it switches, an open transaction only delays it, and a late write is named", async () => {
 	await using fleet = await startFleet(startPairs("--performance-schema=ON"));
 	const { options, source, target, store, someMore } = fleet;
 	await someMore();
