@@ -42,7 +42,8 @@ export function composedKeysSuite(
 				? data
 				: `${first.extensions.code}: ${first.message}`;
 		}
-		const TAKEN = "CONFLICT: This name or address is taken.";
+		const TAKEN = "CONFLICT: Another Ticket has this event and seat.";
+		const VENUE_TAKEN = "CONFLICT: Another Venue has this city and name.";
 		const text = (value: string) => JSON.stringify(value);
 
 		async function makeTicket(seat: string, as = "ada", event = fair) {
@@ -81,7 +82,7 @@ export function composedKeysSuite(
 			return verify(store, { types: createStoredTypes(schema) });
 		};
 
-		it("belongs to one object of all that are created at once, and the others get the error of a key of one part", async () => {
+		it("belongs to one object of all that are created at once, and the others get an error that names its fields", async () => {
 			const made = await Promise.all(
 				["ada", "bo", "cy", "ada"].map((as) => makeTicket("A1", as)),
 			);
@@ -91,7 +92,7 @@ export function composedKeysSuite(
 					'mutation { createGroup(input: {slug: "makers", name: "x"}) { group { id } } }',
 					"ada",
 				),
-				TAKEN,
+				"CONFLICT: This name or address is taken.",
 			);
 		});
 
@@ -121,11 +122,11 @@ export function composedKeysSuite(
 				["a\\", "b"],
 				["[a", "b]"],
 			] as const) {
-				assert.notEqual(await makeVenue(city, name), TAKEN);
+				assert.notEqual(await makeVenue(city, name), VENUE_TAKEN);
 				assert.deepEqual(await venueAt(city.toUpperCase(), name), {
 					venue: { city, name },
 				});
-				assert.equal(await makeVenue(city, name), TAKEN);
+				assert.equal(await makeVenue(city, name), VENUE_TAKEN);
 			}
 		});
 
@@ -142,7 +143,7 @@ export function composedKeysSuite(
 				assert.deepEqual(await makeVenue(one, two), {
 					createVenue: { venue: { name: two } },
 				});
-				assert.equal(await makeVenue(one, two), TAKEN);
+				assert.equal(await makeVenue(one, two), VENUE_TAKEN);
 				assert.deepEqual(await venueAt(one, two), {
 					venue: { city: one, name: two },
 				});

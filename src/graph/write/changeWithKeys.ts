@@ -17,6 +17,7 @@ import {
 	isUnknownOutcome,
 	unchanged,
 } from "../outbox/unchanged.ts";
+import type { Store } from "../store/store.ts";
 import {
 	type Change,
 	changeObject,
@@ -115,7 +116,7 @@ async function tryChange(
 		if (failure !== undefined) throw failure;
 		for (const [at, reserved] of rows.entries()) {
 			if (!isReserved(reserved, reservations[at] as Reservation)) {
-				throw keyTaken();
+				throw keyTaken(store, id, reservations[at]?.name);
 			}
 		}
 		await changeReserved(row);
@@ -137,9 +138,21 @@ function ended(
 	return { ...key, entry: encodeEntry({ releases: unheld }) ?? {} };
 }
 
-export function keyTaken(): CorkboardError {
-	return new CorkboardError("CONFLICT", "This name or address is taken.");
+/** The error of a natural key of this object that another one has. `name` is that of its lookup, if it is known. */
+export function keyTaken(store: Store, id: Id, name?: string): CorkboardError {
+	const type = typeNamed(store, id);
+	const named = type.lookups.filter((lookup) => lookup.name === name);
+	const [lookup, ...others] = named.length > 0 ? named : type.lookups;
+	const fields = (lookup?.parts ?? []).map(({ field }) => field);
+	return new CorkboardError(
+		"CONFLICT",
+		fields.length > 1 && others.length === 0
+			? `Another ${type.name} has this ${CONJUNCTION.format(fields)}.`
+			: "This name or address is taken.",
+	);
 }
+
+const CONJUNCTION = new Intl.ListFormat("en-GB", { type: "conjunction" });
 
 function overtaken(id: Id): CorkboardError {
 	return unchanged(

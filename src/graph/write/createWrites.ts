@@ -131,7 +131,9 @@ async function create(pipeline: WritePipeline, object: NewObject): Promise<Id> {
 		delivery.activations.get(id) ?? (await activate(pipeline, id));
 	if (activation.status === "active") return id;
 	if (activation.status === "absent") throw creationLost();
-	if (idempotency === undefined) throw keyTaken();
+	if (idempotency === undefined) {
+		throw keyTaken(store, id, activation.heldBy?.name);
+	}
 	return firstOfRepeated(pipeline, id, idempotency, activation);
 }
 
@@ -145,7 +147,9 @@ async function firstOfRepeated(
 	const first =
 		heldBy ?? (await readLookup(pipeline, { name: IDEMPOTENCY_LOOKUP, key }));
 	// The idempotency key was free or its own: another natural key is taken.
-	if (first?.name !== IDEMPOTENCY_LOOKUP || first.id === id) throw keyTaken();
+	if (first?.name !== IDEMPOTENCY_LOOKUP || first.id === id) {
+		throw keyTaken(pipeline.store, id, heldBy?.name);
+	}
 	if (first.token !== token) {
 		throw new CorkboardError(
 			"BAD_USER_INPUT",
@@ -167,7 +171,9 @@ async function firstOfRepeated(
 		await invalidateUnchanged(pipeline, first.id);
 		return first.id;
 	}
-	throw status === "absent" ? creationLost() : keyTaken();
+	throw status === "absent"
+		? creationLost()
+		: keyTaken(pipeline.store, first.id);
 }
 
 /** The object was committed, but a failover has led to a server that lacks it. */
