@@ -5,9 +5,13 @@ import { after, describe, it } from "node:test";
 import events from "../../examples/events/app.ts";
 import { type App, defineApp } from "../../src/app/defineApp.ts";
 import { readApp } from "../../src/app/readApp.ts";
+import { CorkboardError } from "../../src/errors.ts";
 import { createWrites } from "../../src/graph/write/createWrites.ts";
 import type { Id } from "../../src/id/ids.ts";
+import { createStoredTypes } from "../../src/model/storedTypes.ts";
+import { keyOfContent } from "../../src/model/types.ts";
 import { text } from "../../src/model/validation.ts";
+import { verify } from "../../src/ops/verify/verify.ts";
 import { byIdOrKey } from "../../src/resolvers/nodeResolvers.ts";
 import { openTest } from "../../src/testing/openTest.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -82,6 +86,46 @@ describe("a natural key of a reference and a text", () => {
 			code: "CONFLICT",
 		});
 		assert.equal((await find("glue", two))?.id, glue);
+	});
+
+	it("is another one with another default of its field, once verify --repair has written it", async () => {
+		const withDefault = (label: string) =>
+			boxes(
+				SDL.replace(
+					'label: String! @stored(default: "")',
+					`label: String! @stored(default: "${label}")`,
+				),
+			);
+		await using graph = await openTest(withDefault("plain"), []);
+		const { store } = graph.corkboard;
+		const { create } = createWrites(store);
+		const shelf = await create({ type: "Shelf", data: {} });
+		const id = await create({ type: "Box", data: { shelf_id: shelf } });
+		await using newer = await openTest(withDefault("small"), []);
+		const { schema, model } = newer.corkboard;
+		const types = createStoredTypes(schema);
+		const later = store.with({ model });
+		const lookup = model.lookups.get("shelfAndLabel");
+		assert.ok(lookup);
+		const holderOf = async (label: string) => {
+			const key = keyOfContent(lookup, { shelf_id: shelf, label }) ?? "";
+			const [row] = await store.storage.read("lookups", [
+				{ name: lookup.name, key },
+			]);
+			assert.ok(!(row instanceof CorkboardError));
+			return row?.id;
+		};
+		assert.equal(await holderOf("plain"), id);
+		assert.equal(await holderOf("small"), undefined);
+		const { damage } = await verify(later, { types });
+		assert.deepEqual(damage.map(({ kind }) => kind).toSorted(), [
+			"lookup missing",
+			"lookup not held",
+		]);
+		await verify(later, { types, repair: true });
+		assert.equal(await holderOf("plain"), undefined);
+		assert.equal(await holderOf("small"), id);
+		assert.equal((await verify(later, { types })).clean, true);
 	});
 
 	it("is asked for by an input with each part, or the program does not start", () => {
