@@ -668,6 +668,8 @@ for (const [name, start, openOld] of OLD) {
 						/has sessions that may be older than the setting which stops writes, and then still write: (\d+) \(user \w+, 127\.0\.0\.1, idle( in transaction)? since [-0-9]+ [:0-9]+\+00\)\. Stop the application, or run there: SELECT pg_terminate_backend\(pid\) FROM pg_stat_activity WHERE pid IN \(\1\); then run it again\. If .* --writes-stopped/,
 					);
 				}
+				const believed = await migrate("finish", mapping, "--writes-stopped");
+				assert.match(believed.out, /rows were refused and are not here/);
 				// A session that is newer than the setting is not in the way.
 				await old.reconnect?.();
 				await assert.rejects(
