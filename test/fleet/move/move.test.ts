@@ -694,7 +694,15 @@ test("the command says what it would do and what refuses it, and another lifts i
 	await someMore();
 	await wish(store, id, () => ({ maxPauseMs: 10 }));
 	const reversing = command(["moves", "reverse", id, "--yes"], { env });
+	let early: Awaited<typeof reversing> | null = null;
+	reversing.then(
+		(ended) => {
+			early = ended;
+		},
+		() => {},
+	);
 	await until("it says that tables take longer to come back", async () => {
+		assert.equal(early, null, "it does not end before");
 		const { value } = await run("moves", "show", id);
 		return /^to rename \d+ tables back takes about \d+ ms, more than --max-pause/.test(
 			value.running?.waitsFor,
