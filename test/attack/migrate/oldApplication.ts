@@ -178,6 +178,8 @@ const EPOCH = Date.UTC(2015, 0);
 
 async function open(dialect: Dialect): Promise<OldApplication> {
 	let statements = await dialect.connect();
+	/** Whether the session was closed because writes are stopped. */
+	let isStopped = false;
 	const run = (text: string) => statements.run(text);
 	for (const table of dialect.tables) await run(table);
 	const last = { users: 0, boards: 0, pins: 0, likes: 0 };
@@ -299,7 +301,13 @@ async function open(dialect: Dialect): Promise<OldApplication> {
 		get outages() {
 			return outages;
 		},
-		rows: (table) => run(`SELECT * FROM ${table}`),
+		async rows(table) {
+			if (isStopped) {
+				statements = await dialect.connect();
+				isStopped = false;
+			}
+			return run(`SELECT * FROM ${table}`);
+		},
 		async load(lines) {
 			const ids = new Map<string, number>();
 			const tables = {
@@ -407,9 +415,9 @@ async function open(dialect: Dialect): Promise<OldApplication> {
 		},
 		async stopWrites() {
 			for (const text of dialect.stop) await run(text);
-			// A session that is older than the setting may still write, so `finish` refuses it.
+			// `finish` refuses sessions that may be older than the setting.
 			await statements.close();
-			statements = await dialect.connect();
+			isStopped = true;
 		},
 		async [Symbol.asyncDispose]() {
 			await statements.close().catch(() => {});
