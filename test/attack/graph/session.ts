@@ -207,6 +207,7 @@ function checkErrors(
 			report(violation("internal", "no request ends with an unexpected error"));
 		} else if (
 			code === "UNAVAILABLE" &&
+			!error.message.startsWith(NO_FEEDS) &&
 			!timeline.hasExcuse(reading.from, reading.to, server, RECOVERY_MS) &&
 			!timeline.wasBusy(reading.from - RECOVERY_MS)
 		) {
@@ -219,3 +220,6 @@ function checkErrors(
 		}
 	}
 }
+
+/** The map of an attacked fleet has no pools. */
+const NO_FEEDS = "This server keeps no home feeds";
