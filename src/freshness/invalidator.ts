@@ -22,25 +22,12 @@ import { lookupKey } from "./publishedKeys.ts";
 import type { SharedCaches } from "./sharedCaches.ts";
 import { SharedInvalidations } from "./sharedInvalidations.ts";
 
-/** What became of an invalidation. */
-export interface Invalidated {
-	/** Whether the shared caches acknowledged. */
-	readonly isDeleted: boolean;
-	/** Whether Redis took the publication. */
-	readonly isPublished: MaybePromise<boolean>;
-}
-
 /** What a write of this process does so that nobody reads from a cache what it replaced. */
 export interface Invalidator {
 	/** The host of the shared cache that holds an object or a list's head, as `host:port`; null without such a cache. */
 	cacheHostOf(key: Id | ListKey): string | null;
 	/** After COMMIT: drops the keys from all caches, here and in other processes. Returns whether the shared caches acknowledged and Redis took the publication. From the call on, this process reads no old value, acknowledged or not. */
 	invalidate(changed: ChangedKeys, trace?: WriteTrace): Promise<boolean>;
-	/** The same, for those who need not wait until Redis took the publication. */
-	deleteThenPublish(
-		changed: ChangedKeys,
-		trace?: WriteTrace,
-	): Promise<Invalidated>;
 	/** Whether the shared caches acknowledged all invalidations of these keys and Redis took what was published of them, after waiting for that at most so long. */
 	untilInvalidated(changed: ChangedKeys, ms: number): Promise<boolean>;
 	/** Drops the keys from the caches in this process. */
@@ -90,29 +77,16 @@ export function createInvalidator(
 		return keys.length === 0 || shared === undefined || shared.publish(keys);
 	}
 
-	async function deleteThenPublish(
-		changed: ChangedKeys,
-		trace?: WriteTrace,
-	): Promise<Invalidated> {
-		const names = namesOf(changed);
-		const acknowledged = await drop(names, trace);
-		return {
-			isDeleted: acknowledged.objects && acknowledged.lists,
-			isPublished: publishKeys(publishedKeys(names, acknowledged)),
-		};
-	}
-
 	// Not published again: the sender asked every process.
 	const caches = processCachesOf(local, (changed) => void drop(changed));
 	const invalidator: Invalidator = {
 		cacheHostOf: (key) => inShared.hostOf(key),
 
-		deleteThenPublish,
-
 		async invalidate(changed, trace) {
-			const published = await deleteThenPublish(changed, trace);
-			const isPublished = await published.isPublished;
-			return published.isDeleted && isPublished;
+			const names = namesOf(changed);
+			const acknowledged = await drop(names, trace);
+			const isPublished = await publishKeys(publishedKeys(names, acknowledged));
+			return acknowledged.objects && acknowledged.lists && isPublished;
 		},
 
 		async untilInvalidated(changed, ms) {

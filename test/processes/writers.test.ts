@@ -334,32 +334,6 @@ describe("a writer that does not get to the end of its write", () => {
 		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
 	});
 
-	it("is acknowledged before Redis took its publication, and its entry stays until then", async () => {
-		const taken = Promise.withResolvers<boolean>();
-		await using writer = await openProcess(fleet.addresses, {
-			overrides: {
-				store: (store) =>
-					store.with({
-						invalidator: {
-							...store.invalidator,
-							deleteThenPublish: async (...given) => ({
-								...(await store.invalidator.deleteThenPublish(...given)),
-								isPublished: taken.promise,
-							}),
-						},
-					}),
-			},
-		});
-		const pin = await newPin();
-		await warm(pin);
-		await writer.writes.setEdge(writer.mapping("likePin"), user, pin, true);
-		assert.deepEqual(await seen(pin), { mine: true, counted: 1 });
-		assert.equal((await pending()).length, 2, "one of each side");
-		taken.resolve(true);
-		await writer.store.outboxDeletions.flush();
-		assert.deepEqual(await pending(), []);
-	});
-
 	/** A like whose entry has been read for delivery, and an unlike that was delivered meanwhile. */
 	async function slowDelivery(): Promise<{
 		readonly pin: Id;

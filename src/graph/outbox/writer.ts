@@ -62,7 +62,7 @@ export interface Committed<T> {
 	readonly row: OutboxRow | null;
 	/** The one of the shard beside it, for its own invalidations. */
 	readonly besideRow?: OutboxRow | null;
-	/** Whether every shared cache acknowledged, and Redis took the publication, or is about to: its entry is not deleted before. */
+	/** Whether every shared cache acknowledged, and Redis took the publication. */
 	readonly invalidated: boolean;
 }
 

@@ -1,10 +1,5 @@
 import type { OutboxKey } from "../../storage/rows.ts";
 import type { Storage } from "../../storage/storage.ts";
-import {
-	andThen,
-	isPromise,
-	type MaybePromise,
-} from "../../util/maybePromise.ts";
 
 /** How long a delivered entry may stay in the outbox. Milliseconds. */
 const WITHIN_MS = 100;
@@ -19,9 +14,6 @@ const MAX_KEYS = 10_000;
  * it. An entry that is not deleted in time, because this process ended or its shard
  * did not answer, is delivered again by an outbox worker, which changes nothing.
  *
- * An entry stays until Redis took the publication of what its write changed: if
- * this process dies before, others find the change there.
- *
  * Nor is one deleted whose shard has another primary since: a replica that was
  * promoted before it had received the entry gives its local id to another one.
  */
@@ -30,41 +22,23 @@ export class OutboxDeletions implements AsyncDisposable {
 	#keys: Delivered[] = [];
 	#timer: NodeJS.Timeout | undefined;
 	readonly #running = new Set<Promise<void>>();
-	/** Those that wait for a publication. */
-	readonly #waiting = new Set<Promise<void>>();
 	#isDisposed = false;
 
 	constructor(storage: Storage) {
 		this.#storage = storage;
 	}
 
-	/**
-	 * `isPublished`: whether what their writes changed is; if not, they stay. After
-	 * its end nothing is added: a delivery may go on while the storage is being closed.
-	 */
-	add(
-		keys: readonly OutboxKey[],
-		isPublished: MaybePromise<boolean> = true,
-	): void {
+	/** After its end nothing is added: a delivery may go on while the storage is being closed. */
+	add(keys: readonly OutboxKey[]): void {
 		if (this.#isDisposed) return;
-		const delivered = keys.map(({ shard, local }) => ({
-			shard,
-			local,
-			host: this.#storage.map.hostOf(shard),
-		}));
-		const added = andThen(isPublished, (isPublished) => {
-			if (!isPublished) return;
-			this.#keys.push(...delivered);
-			if (!this.#isDisposed) this.#startSoon(WITHIN_MS);
-		});
-		if (!isPromise(added)) return;
-		const waiting = added.finally(() => this.#waiting.delete(waiting));
-		this.#waiting.add(waiting);
+		for (const { shard, local } of keys) {
+			this.#keys.push({ shard, local, host: this.#storage.map.hostOf(shard) });
+		}
+		this.#startSoon(WITHIN_MS);
 	}
 
 	/** Resolves when everything that was added is deleted, or has failed to be. */
 	async flush(): Promise<void> {
-		await Promise.all(this.#waiting);
 		this.#start();
 		await Promise.all(this.#running);
 	}

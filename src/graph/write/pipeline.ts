@@ -23,7 +23,7 @@ import {
 	type WriteTrace,
 } from "../../trace.ts";
 import type { JsonObject } from "../../util/json.ts";
-import { andThen, type MaybePromise } from "../../util/maybePromise.ts";
+import type { MaybePromise } from "../../util/maybePromise.ts";
 import { type Delivery, deliverNow } from "../outbox/deliver.ts";
 import { encodeEntry } from "../outbox/entry.ts";
 import {
@@ -62,16 +62,13 @@ export class WritePipeline implements Writer {
 	#counts = new Map<string, number | null>();
 	/** Transactions of this pipeline whose outbox entries are not delivered yet. */
 	readonly #undelivered = new Map<string, WriteTrace>();
-	/** Whether Redis took all that was published for writes that did not wait for it. */
-	#isPublished: MaybePromise<boolean> = true;
 	/** What the transactions of each write in progress changed, including those of its delivery. */
 	readonly #changes = new Set<ChangedKeys[]>();
 
 	/**
 	 * `call.signal` is ignored: a write that was started is finished. The writes
-	 * of a request wait neither until Redis took their publications nor until
-	 * their delivered outbox entries, which stay until then, are deleted. They
-	 * remember which objects they wrote.
+	 * of a request do not wait until their delivered outbox entries are deleted,
+	 * and remember which objects they wrote.
 	 */
 	constructor(
 		store: Store,
@@ -150,12 +147,7 @@ export class WritePipeline implements Writer {
 
 		// 5. Invalidate: this process's caches, the shared caches, other processes.
 		for (const changes of this.#changes) changes.push(changed);
-		const { isDeleted, isPublished } =
-			await store.invalidator.deleteThenPublish(changed, trace);
-		// Entries with jobs are deleted elsewhere, with these.
-		const waits = !this.#defersDeletions || outboxEntry?.jobs !== undefined;
-		const invalidated = isDeleted && (!waits || (await isPublished));
-		if (!waits) this.#isPublished = both(this.#isPublished, isPublished);
+		const invalidated = await store.invalidator.invalidate(changed, trace);
 		trace?.end(summary);
 		if (this.#ofRequest) {
 			this.#remember(transaction, created, objects);
@@ -306,8 +298,8 @@ export class WritePipeline implements Writer {
 				this.#undelivered.delete(entryName(row));
 			}
 		};
-		if (this.#defersDeletions) {
-			outboxDeletions.add(rows, this.#isPublished);
+		if (this.#ofRequest && !storage.map.hasSingleWriter) {
+			outboxDeletions.add(rows);
 			note();
 			return;
 		}
@@ -319,10 +311,6 @@ export class WritePipeline implements Writer {
 			},
 			(trace) => storage.deleteOutboxEntries(rows, trace),
 		).then(note);
-	}
-
-	get #defersDeletions(): boolean {
-		return this.#ofRequest && !this.store.storage.map.hasSingleWriter;
 	}
 
 	get defersJobs(): boolean {
@@ -394,13 +382,6 @@ function keysByShard(transaction: WriteTransaction<unknown>): {
 		own: { ...changed, lists: changed.lists.filter(isOwn) },
 		beside: { lists: changed.lists.filter((list) => !isOwn(list)) },
 	};
-}
-
-function both(
-	one: MaybePromise<boolean>,
-	other: MaybePromise<boolean>,
-): MaybePromise<boolean> {
-	return andThen(one, (one) => one && other);
 }
 
 function mergedChanges(changes: readonly ChangedKeys[]): ChangedKeys {

@@ -58,32 +58,6 @@ describe("deletions of delivered outbox entries", () => {
 		]);
 	});
 
-	it("wait until the changes of their writes are published, and are left to outbox workers if they are not", async () => {
-		const { calls, storage } = deletingStorage();
-		const deletions = new OutboxDeletions(storage);
-		const taken = Promise.withResolvers<boolean>();
-		deletions.add([key(1)], taken.promise);
-		deletions.add([key(2)], Promise.resolve(false));
-		deletions.add([key(3)], false);
-		deletions.add([key(4)]);
-		await until("the first call", () => calls.length > 0);
-		assert.deepEqual(calls, [[4]]);
-		taken.resolve(true);
-		await deletions.flush();
-		assert.deepEqual(calls, [[4], [1]]);
-	});
-
-	it("do not reach another primary than that of the write, though it is published later", async () => {
-		const { calls, hosts, storage } = deletingStorage();
-		await using deletions = new OutboxDeletions(storage);
-		const taken = Promise.withResolvers<boolean>();
-		deletions.add([key(1)], taken.promise);
-		hosts.set(1, "promoted");
-		taken.resolve(true);
-		await deletions.flush();
-		assert.deepEqual(calls, []);
-	});
-
 	it("are carried out at once when the process ends", async () => {
 		const { calls, storage } = deletingStorage();
 		{
