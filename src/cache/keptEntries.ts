@@ -170,7 +170,7 @@ export class KeptEntries {
 	}
 }
 
-/** Of the bound, for packed entries. The rest has room for what requests use at the moment. */
+/** The share of the bound that packed entries have. The rest has room for what requests use at the moment. */
 const PACKED = 7 / 8;
 /** Fields, key and place in the map of an entry, in bytes, approximately. */
 export const ENTRY_BYTES = 180;

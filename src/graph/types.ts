@@ -126,7 +126,7 @@ export interface PageArguments {
 	readonly last?: number;
 	readonly after?: string;
 	readonly before?: string;
-	/** Of a list that is ordered by a field: where the page starts, unless `after` says so. */
+	/** Where the page of a list that is ordered by a field starts, unless `after` says so. */
 	readonly startAt?: string | number;
 	readonly fields: PageFields;
 }

@@ -71,7 +71,7 @@ export interface KeyPart {
 	readonly field: string;
 	/** The key in the stored JSON. */
 	readonly key: string;
-	/** Of a key of several parts: what a row without a value has; null for nothing. */
+	/** What a row without a value has, if the key has several parts; null for nothing. */
 	readonly default: JsonValue;
 	/** Whether the value is the id of another object. */
 	readonly isReference: boolean;

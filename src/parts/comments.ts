@@ -47,7 +47,7 @@ export type CommentsOptions<S extends SchemaTypes> = {
 		readonly refusal?: string;
 		/** Fields that the SDL has for comments, as `Type.field`. */
 		readonly fields?: {
-			/** Of Query: a comment by its id. */
+			/** The field of Query for a comment by its id. */
 			readonly byId?: Name<S["resolvers"]>;
 			/** How many there are: of what the comments are on. */
 			readonly count?: readonly [Name<S["resolvers"]>, list: MappingName<S>];

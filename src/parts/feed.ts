@@ -31,14 +31,14 @@ export type FeedOptions<S extends SchemaTypes> = FeedOf<S> & {
 	readonly item: TypeOf<S>;
 	/** Fields that the SDL has for feeds, as `Type.field`. */
 	readonly fields?: {
-		/** Of the reader: how many items wait, at most 99. */
+		/** The reader's field for how many items wait, at most 99. */
 		readonly waiting?: Name<S["resolvers"]>;
-		/** Of the item: why it is in the viewer's feed, a type with `source`, `via` and `at`; and the values of its enum by the names of the sources. */
+		/** The item's field for why it is in the viewer's feed, a type with `source`, `via` and `at`; and the values of its enum by the names of the sources. */
 		readonly reason?: readonly [
 			Name<S["resolvers"]>,
 			values: Readonly<Record<string, string>>,
 		];
-		/** Of the item: what stands next to it, a type with `nodes` and `pageInfo`. */
+		/** The item's field for what stands next to it, a type with `nodes` and `pageInfo`. */
 		readonly related?: Name<S["resolvers"]>;
 		/** Adds what waits to the reader's feed: takes the reader's id, and returns `added` and `viewer`. */
 		readonly refresh?: Name<S["resolvers"]>;

@@ -47,7 +47,7 @@ export function expandSdl(
 	return { document: isStored ? withBase(expanded) : expanded, mutations };
 }
 
-/** Of a type that is written by hand, only what it lacks is made. */
+/** A type that is written by hand gets only what it lacks. */
 function withBase(document: DocumentNode): DocumentNode {
 	const base = new Map(
 		BASE.definitions

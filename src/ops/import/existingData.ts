@@ -28,7 +28,7 @@ export interface ExistingData {
 /** The lookup rows of import keys; null for a key that no object has. */
 export type KnownKeys = ReadonlyMap<string, LookupRow | null>;
 
-/** Of the lines that say their revision. Makes one storage call, or none. */
+/** Looks at the lines that say their revision. Makes one storage call, or none. */
 export async function readKnownKeys(
 	store: Store,
 	lines: readonly RawLine[],

@@ -47,7 +47,7 @@ export interface TablePlan extends SourceTable {
 
 export interface LogOfPlan {
 	readonly table: string;
-	/** Of rows of another table: by column of the plan's table, the one that holds the same. */
+	/** The column of another table that holds the same, by column of the plan's table. */
 	readonly columns: Readonly<Record<string, string>> | null;
 }
 

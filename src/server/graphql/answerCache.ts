@@ -58,7 +58,7 @@ const TRIES = 16;
 const DECIDES_EVERY = 1_024;
 /** So few answers show whether more would serve. */
 const LEAST_SHARE = 1 / 8;
-/** Of the share: what leaves at a time is evicted within a request. */
+/** The most of the memory that leaves at a time, so that it is evicted within a request. */
 const MAX_STEP = 1 / 32;
 
 /**
@@ -90,7 +90,7 @@ export class AnswerCache {
 	#tries = 0;
 	#hits = 0;
 	#misses = 0;
-	/** Of the memory. */
+	/** How much of the memory answers may take. */
 	#share = 1;
 	/** Hits when the share was last decided. */
 	#hitsBefore = 0;

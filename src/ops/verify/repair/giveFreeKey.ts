@@ -26,7 +26,7 @@ export async function giveFreeKey(
 	const { stored = [] } = store.model.objects.get(lookup.type) ?? {};
 	const fieldOf = (part: KeyPart) =>
 		stored.find(({ field }) => field === part.field);
-	// Of several parts the last one that is text gets the number.
+	// The last part that is text gets the number.
 	const part =
 		lookup.parts.length === 1
 			? lookup.parts[0]

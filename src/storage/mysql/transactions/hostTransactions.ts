@@ -52,7 +52,7 @@ const MOST_KEYS = 64;
 const MOST_RUNNING = 4;
 /** A host is slow, if each answer takes longer. Milliseconds. */
 export const SLOW_MS = 250;
-/** Of a transaction. */
+/** How many a transaction takes. */
 const ROUND_TRIPS = 2;
 /** How long transactions of a row for whose lock another process was waited for run by themselves. Milliseconds. */
 const CONTENDED_MS = 10_000;

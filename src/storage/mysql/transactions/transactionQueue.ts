@@ -23,7 +23,7 @@ import { isGroupable } from "./transaction.ts";
 /** Most transactions of one list, or of one object, that run as one database transaction. */
 const MAX_TOGETHER = 200;
 
-/** Of the time that an answer of a slow host takes: a wait that nobody notices. */
+/** The share of a slow host's answer time for which a write waits for others: nobody notices it. */
 const GATHERED_SHARE = 0.1;
 
 interface TransactionLimits extends HostTransactionLimits {
