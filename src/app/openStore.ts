@@ -71,7 +71,7 @@ export interface OpenStoreOptions extends SharedCacheOptions {
 	readonly topology: TopologySource;
 	readonly cursors: CursorCodec;
 	readonly access: AccessMode;
-	/** What the process keeps, whole answers included, approximately (default 64 MB); 0: nothing. */
+	/** Bytes of objects, heads and lookups that the process keeps, approximately (default 64 MB); 0: none. */
 	readonly cacheBytes?: number;
 	/** Null: writes enqueue no jobs. */
 	readonly jobQueue?: JobQueue | null;
