@@ -239,7 +239,11 @@ test("a replica is added while its primary takes writes, wherever the command en
 		const aborted = await command(["operations", "abort", slow], { env });
 		assert.equal(aborted.code, 0, aborted.err);
 		assert.equal((await newest())?.step, "rolled back");
-		assert.match(JSON.stringify(await newest()), /it holds what was copied/);
+		// The server may be down just then: it restarts after a copy, ended or not.
+		assert.match(
+			JSON.stringify(await newest()),
+			/it holds what was copied|it was not stopped/,
+		);
 		await until("the copy has ended", async () => {
 			// The server is started again after a copy, ended or not.
 			const [copy] = await ask(
