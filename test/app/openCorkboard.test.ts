@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { renameSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 import { parse } from "graphql";
 import { createConnection } from "mysql2/promise";
 import pinsApp from "../../pins/app.ts";
@@ -29,7 +29,8 @@ import { isCollected, leftBytes } from "../helpers/heldBytes.ts";
 import { theModel } from "../helpers/model.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
-import { startServices } from "../services/startServices.ts";
+import { startMysql } from "../services/mysql.ts";
+import type { Server } from "../services/server.ts";
 
 const HELD_ITEMS = 1_000;
 const INTERESTS = parse("{ interests(first: 5) { nodes { slug } } }");
@@ -154,9 +155,7 @@ describe("the queues of a topology", () => {
 		const { data } = await corkboard.query("{ __typename }");
 		assert.deepEqual(data, { __typename: "Query" });
 
-		const { primary } = (world.topology(1) as Topology).shards[0] as {
-			primary: string;
-		};
+		const { primary } = world.topology(1).shards[0] as { primary: string };
 		const { queues } = corkboard;
 		if (queues === null) throw new Error("expected queues");
 		const switched = Promise.withResolvers<unknown>();
@@ -246,35 +245,44 @@ interface TopologyTest extends AsyncDisposable {
 	readonly path: string;
 	/** `loaded 1` and so on, in order. */
 	readonly events: readonly string[];
-	topology(version: number): Pick<Topology, "version"> & {
-		readonly shards: readonly object[];
-	};
+	topology(version: number): Topology;
 	write(content: object | string): void;
 	open(): Promise<Corkboard>;
 }
 
-/** A MySQL with all tables, and settings that name a topology file of it. */
-async function topologyTest(): Promise<TopologyTest> {
-	await using stack = new AsyncDisposableStack();
-	const { mysql } = stack.use(await startServices({ mysql: 1 }));
-	const folder = stack.use(temporaryFolder());
-	const path = join(folder.path, "topology.json");
-	const primary = mysql[0]?.url;
-	const topology = (version: number) => ({
+let shared: Promise<Server> | undefined;
+after(async () => (await shared)?.stop());
+
+/** A MySQL with all tables, for all tests of this file. */
+async function startWithTables(): Promise<Server> {
+	const server = await startMysql();
+	await using storage = await openMysqlStorage({
+		model: theModel().model,
+		topology: topologyOn(server.url, 1),
+	});
+	await storage.admin.createTables();
+	return server;
+}
+
+function topologyOn(primary: string, version: number): Topology {
+	return {
 		version,
 		shards: [
-			{ range: [0, 0] as const, primary, open: true },
-			{ range: [1, 1] as const, primary, open: version === 1 },
+			{ range: [0, 0], primary, open: true },
+			{ range: [1, 1], primary, open: version === 1 },
 		],
-		lookups: [{ range: [0, 0] as const, primary }],
-	});
-	{
-		await using storage = await openMysqlStorage({
-			model: theModel().model,
-			topology: topology(1) as never,
-		});
-		await storage.admin.createTables();
-	}
+		lookups: [{ range: [0, 0], primary }],
+	};
+}
+
+/** Settings that name a topology file of the MySQL. */
+async function topologyTest(): Promise<TopologyTest> {
+	await using stack = new AsyncDisposableStack();
+	shared ??= startWithTables();
+	const { url: primary } = await shared;
+	const folder = stack.use(temporaryFolder());
+	const path = join(folder.path, "topology.json");
+	const topology = (version: number) => topologyOn(primary, version);
 	const events: string[] = [];
 	const record = (event: TopologyEvent) => {
 		if (event.path === path) events.push(`${event.state} ${event.version}`);

@@ -11,6 +11,7 @@ import {
 } from "../../src/cache/diagnostics.ts";
 import { openMemcachedCache as openWhole } from "../../src/cache/memcached/memcachedCache.ts";
 import { serverLists } from "../../src/cache/serverList.ts";
+import { busyFor } from "../helpers/busy.ts";
 import { FakeMemcached, type Manner } from "../helpers/fakeMemcached.ts";
 import { publishedDuring } from "../helpers/publishedDuring.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -346,8 +347,7 @@ describe("a memcached that fails", () => {
 		);
 		const looking = real.getOrLease(["a"]);
 		await new Promise((resolve) => setImmediate(resolve));
-		const end = performance.now() + 300;
-		while (performance.now() < end);
+		busyFor(300);
 		assert.deepEqual(await looking, [{ kind: "busy" }]);
 	});
 
@@ -366,8 +366,7 @@ describe("a memcached that fails", () => {
 			async () => {
 				const looking = real.getOrLease(["b"]);
 				await new Promise((resolve) => setImmediate(resolve));
-				const end = performance.now() + 300;
-				while (performance.now() < end);
+				busyFor(300);
 				assert.equal(kindOf((await looking)[0]), "lease");
 			},
 		);

@@ -11,6 +11,17 @@ const OUTPUT_LIMIT = 4 * 1024 * 1024;
 
 export type Environment = Readonly<Record<string, string>>;
 
+/**
+ * The options with which the program runs, and where Node keeps what it compiled: without
+ * them a process takes twice the CPU to start.
+ */
+export const NODE_ENVIRONMENT: Environment = Object.fromEntries(
+	["NODE_OPTIONS", "NODE_COMPILE_CACHE"].flatMap((name) => {
+		const value = process.env[name];
+		return value === undefined ? [] : [[name, value]];
+	}),
+);
+
 export interface Ended {
 	readonly code: number | null;
 	readonly signal: NodeJS.Signals | null;
@@ -34,7 +45,7 @@ export interface Program extends AsyncDisposable {
 }
 
 export interface StartOptions {
-	/** Beside it the process sees a PATH and a TMPDIR, and nothing else of ours. It stops without a delay. */
+	/** Beside it the process sees a PATH, a TMPDIR and Node's options, and nothing else of ours. It stops without a delay. */
 	readonly env?: Environment;
 	/** What it reads, to the end; left open to be written to if not given. */
 	readonly input?: string;
@@ -50,14 +61,14 @@ export function startProgram(
 ): Program {
 	const { limitMs = LIMIT_MS } = options;
 	const [file, ...first] = options.command ?? [process.execPath, LAUNCH];
-	const { PATH, TMPDIR, HOME, NODE_COMPILE_CACHE } = process.env;
+	const { PATH, TMPDIR, HOME } = process.env;
 	const child = spawn(file, [...first, ...args], {
 		cwd: ROOT,
 		env: {
 			PATH,
 			TMPDIR,
 			HOME,
-			NODE_COMPILE_CACHE,
+			...NODE_ENVIRONMENT,
 			CORKBOARD_SHUTDOWN_DELAY: "0",
 			...options.env,
 		},

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { openCorkboard } from "../../src/app/openCorkboard.ts";
 import type { ProcessContext } from "../../src/cli/commandContext.ts";
 import { main } from "../../src/cli/main.ts";
+import { NODE_ENVIRONMENT } from "./program.ts";
 
 export interface Ran {
 	readonly code: number;
@@ -17,7 +18,6 @@ export async function command(
 	let out = "";
 	let err = "";
 	const code = await main(args, {
-		env: {},
 		stdin: Readable.from([]),
 		isTerminal: false,
 		isOutputTerminal: false,
@@ -39,6 +39,8 @@ export async function command(
 			throw new Error("nothing is to be opened here");
 		},
 		...given,
+		// For the guard of a move, which is a process of its own.
+		env: { ...NODE_ENVIRONMENT, ...given.env },
 	});
 	return { code, out, err };
 }

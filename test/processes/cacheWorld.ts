@@ -27,6 +27,8 @@ import { makePin } from "./subjects.ts";
 
 /** Enough that each of some servers has several. */
 const SHARDS = 16;
+/** Between two steps of a loop of the load. */
+const PAUSE_MS = 30;
 /** docs/consistency/freshness.md */
 const LIMIT_MS = 10_000;
 
@@ -253,7 +255,7 @@ export class CountingLoad implements AsyncDisposable {
 				this.failures.push(error);
 				await sleep(50);
 			}
-			await sleep(10);
+			await sleep(PAUSE_MS);
 		}
 	}
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ChangedKeys } from "../../src/freshness/changedKeys.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import type { Id } from "../../src/id/ids.ts";
@@ -21,6 +22,8 @@ import { makePin, makeUser, SUBJECTS, type Subject } from "./subjects.ts";
 const now = () => 0;
 /** Much longer than a retry takes, on busy cores too. No outbox worker runs here, so nothing else brings the new value. */
 const SOON_MS = 30_000;
+/** Between two reads. Milliseconds. */
+const PAUSE_MS = 2;
 
 /** A process and its links to the shared caches, which can be cut. */
 interface Linked extends AsyncDisposable {
@@ -98,6 +101,7 @@ describe("a change whose delete a shared cache did not acknowledge", () => {
 			// The link works again while the delete is still pending.
 			const end = performance.now() + 1_000;
 			while (performance.now() < end) {
+				await sleep(PAUSE_MS);
 				assert.equal(await subject.read(writer.process, id), "new");
 			}
 			await until(
@@ -169,6 +173,7 @@ describe("a change whose delete a shared cache did not acknowledge", () => {
 		// The old value is deleted there before anybody reads it again.
 		const end = performance.now() + 3_000;
 		while (performance.now() < end) {
+			await sleep(PAUSE_MS);
 			for (const { process } of [writer, reader, stranger]) {
 				assert.equal(await head.read(process, id), "new");
 			}
@@ -190,6 +195,7 @@ describe("a change whose delete a shared cache did not acknowledge", () => {
 		reader.memcached.restore();
 		const end = performance.now() + 1_000;
 		while (performance.now() < end) {
+			await sleep(PAUSE_MS);
 			reader.process.store.caches.invalidateAll();
 			assert.equal(await object.read(reader.process, id), "new");
 		}
@@ -421,6 +427,7 @@ describe("a change whose delete a shared cache did not acknowledge", () => {
 		for (const link of [writer.memcached, writer.redis]) link.restore();
 		const end = performance.now() + 1_000;
 		while (performance.now() < end) {
+			await sleep(PAUSE_MS);
 			assert.equal((await writer.process.object(id))?.active, false);
 		}
 	});

@@ -17,7 +17,7 @@ import { makeUser } from "./subjects.ts";
 const LIKES = 1_050;
 const LIKERS = 24;
 /** Between two likes of one of them. Milliseconds. */
-const PAUSE_MS = 20;
+const PAUSE_MS = 80;
 const types = createStoredTypes(theModel().schema);
 
 /** docs/consistency.md "8. Verify" */

@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
 import { constants } from "node:fs";
 import { cp, realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
 import { makeOnce } from "../helpers/makeOnce.ts";
 import { cacheFolder } from "./cache.ts";
@@ -43,11 +45,7 @@ export async function startSql(
 	return Server.start({
 		scheme: "mysql",
 		credentials: `${USER}:${PASSWORD}@`,
-		prepare: (folder) =>
-			cp(template, join(folder, "data"), {
-				recursive: true,
-				mode: constants.COPYFILE_FICLONE,
-			}),
+		prepare: (folder) => copyFolder(template, join(folder, "data")),
 		command: (folder, port) => [
 			...commandOf(dialect, join(folder, "data")),
 			"--bind-address=127.0.0.1",
@@ -68,6 +66,15 @@ export async function startSql(
 		],
 		answers: ({ folder, port }) => answers(folder, port),
 	});
+}
+
+/** GNU's cp leaves out the zeros, which are half of it, and takes half of Node's CPU. */
+async function copyFolder(from: string, to: string): Promise<void> {
+	try {
+		await promisify(execFile)("cp", ["-R", "--sparse=always", from, to]);
+	} catch {
+		await cp(from, to, { recursive: true, mode: constants.COPYFILE_FICLONE });
+	}
 }
 
 /** The program and the options that come first, in every use of it. */

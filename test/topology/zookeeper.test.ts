@@ -15,7 +15,8 @@ import { readMembers } from "../../src/topology/members.ts";
 import type { TopologyStore } from "../../src/topology/store.ts";
 import { openZookeeperStore } from "../../src/topology/zookeeper/zookeeperStore.ts";
 import { client } from "../helpers/client.ts";
-import { runProgram, serve } from "../helpers/program.ts";
+import { serve } from "../helpers/program.ts";
+import { runHere } from "../helpers/runCommand.ts";
 import { TcpProxy } from "../helpers/tcpProxy.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
@@ -181,7 +182,7 @@ test("a server fails no request while ZooKeeper is stopped, killed and away unti
 		CORKBOARD_TOPOLOGY_COPY: join(folder.path, "kept"),
 	};
 	const good = async (...args: readonly string[]) => {
-		const { code, out, err } = await runProgram(args, { env });
+		const { code, out, err } = await runHere(args, { env });
 		assert.equal(code, 0, `${args.join(" ")}: ${out}${err}`);
 		return out;
 	};

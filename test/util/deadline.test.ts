@@ -7,6 +7,7 @@ import {
 	earlierOf,
 	withDeadline,
 } from "../../src/util/deadline.ts";
+import { busyFor } from "../helpers/busy.ts";
 
 const never = new Promise<never>(() => {});
 
@@ -89,10 +90,7 @@ describe("withDeadline", () => {
 		const answer = new Promise<string>((resolve) => {
 			connect(port, "127.0.0.1", () => {
 				// Busy while the answer travels to the socket's buffer.
-				setImmediate(() => {
-					const until = performance.now() + 100;
-					while (performance.now() < until);
-				});
+				setImmediate(() => busyFor(100));
 			}).once("data", (data) => resolve(data.toString()));
 		});
 		assert.equal(await withDeadline(answer, deadlineIn(50)), "answer");

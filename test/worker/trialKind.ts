@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { job } from "../../src/queue/job.ts";
+import { busyFor } from "../helpers/busy.ts";
 
 /** What a worker process reports of its jobs. */
 export interface Report {
@@ -28,17 +29,12 @@ export const trial = job({
 		say("started");
 		signal.addEventListener("abort", () => say("aborted"));
 		if (how === "blocksAtAbort") {
-			signal.addEventListener("abort", () => block(ms));
+			signal.addEventListener("abort", () => busyFor(ms));
 		}
-		if (attempt === 1 && how === "blocks") block(ms);
+		if (attempt === 1 && how === "blocks") busyFor(ms);
 		else if (attempt === 1) await sleep(ms, undefined, { signal });
 		say("ended");
 	},
 });
 
 export type Reporting = (report: Report) => void;
-
-function block(ms: number): void {
-	const until = performance.now() + ms;
-	while (performance.now() < until);
-}

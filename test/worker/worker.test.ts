@@ -14,6 +14,7 @@ import {
 	type WorkerProblem,
 } from "../../src/worker/diagnostics.ts";
 import { Renewals } from "../../src/worker/renewals.ts";
+import { busyFor } from "../helpers/busy.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { until } from "../helpers/until.ts";
 import { openWorld } from "./world.ts";
@@ -144,7 +145,7 @@ describe("a worker", () => {
 			claimMs: 1_000,
 			async run() {
 				starts++;
-				block(2_500);
+				busyFor(2_500);
 			},
 		});
 		await using world = await openWorld([blocking], {
@@ -347,11 +348,6 @@ describe("a worker", () => {
 		assert.deepEqual(again, { id: merged.id, isMerged: true });
 	});
 });
-
-function block(ms: number): void {
-	const until = performance.now() + ms;
-	while (performance.now() < until);
-}
 
 describe("the thread that renews claims", () => {
 	test("is begun anew where it ends by an error, with the claims that are held", async () => {
