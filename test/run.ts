@@ -10,7 +10,8 @@ import { availableParallelism } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { compileArtifacts } from "./examples/artifacts.ts";
-import { type FileResult, runFile } from "./runner/file.ts";
+import { type ProcessResult, runFiles } from "./runner/file.ts";
+import { type Group, groupsOf } from "./runner/groups.ts";
 import { stopGroup } from "./runner/leftovers.ts";
 import {
 	matchFiles,
@@ -33,8 +34,8 @@ const PROGRAMS = [
 	"redis-server",
 	"memcached",
 ] as const;
-/** A file in which no test starts or ends, and which prints nothing, for this long is stopped: the longest test takes 105 s alone, and more than 300 on busy cores. */
-const FILE_STALL_MS = 600_000;
+/** A process in which no test starts or ends, and which prints nothing, for this long is stopped: the longest test takes 105 s alone, and more than 300 on busy cores. */
+const PROCESS_STALL_MS = 600_000;
 /** The run is stopped if nothing is reported for this long. The first download of the servers may take most of it. */
 const STALL_MS = 900_000;
 /** How often the use of the cores is looked at. In half a second all are often busy by chance, and a job fewer would run. */
@@ -134,27 +135,52 @@ async function fetchServers(): Promise<void> {
 	}
 }
 
-async function runOne(file: string): Promise<void> {
-	const result = await runFile(file, {
+async function run(group: Group): Promise<void> {
+	const result = await runFiles(group, {
 		root: ROOT,
 		folder,
-		stallMs: FILE_STALL_MS,
+		stallMs: PROCESS_STALL_MS,
 		signal: stop.signal,
 		onProgress: () => watchdog.progress(),
 	});
-	seconds.set(file, result.seconds);
 	cpuSeconds += result.cpuSeconds;
 	report(result);
 }
 
-function report(result: FileResult): void {
-	const { file, failures, seeds, output, seconds, cpuSeconds } = result;
-	passed += result.passed;
-	if (failures.length > 0) fail(file, failures, output);
-	console.log(
-		`${failures.length === 0 ? "✓" : "✗"} ${file}  ${result.passed} in ${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of CPU`,
-	);
+function report({
+	files,
+	failures,
+	seeds,
+	output,
+	...took
+}: ProcessResult): void {
+	for (const { file, passed: count, failures, ...took } of files) {
+		passed += count;
+		seconds.set(file, took.seconds);
+		if (failures.length > 0) {
+			fail(file, failures, files.length === 1 ? output : "");
+		}
+		print(failures.length === 0, `${file}  ${count}`, took);
+	}
+	if (files.length > 1) {
+		const what = `the process of these ${files.length} files`;
+		const isFine = failures.length === 0;
+		if (!isFine || files.some(({ failures }) => failures.length > 0)) {
+			fail(`${what}, ${files[0]?.file} and others`, failures, output);
+		}
+		print(isFine, what, took);
+	}
 	for (const line of seeds) console.log(indented(line.slice(0, 500)));
+}
+
+function print(
+	isFine: boolean,
+	what: string,
+	{ seconds, cpuSeconds }: Pick<ProcessResult, "seconds" | "cpuSeconds">,
+): void {
+	console.log(
+		`${isFine ? "✓" : "✗"} ${what} in ${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of CPU`,
+	);
 }
 
 const { chosen: matching, unmatched } = matchFiles(testFiles(ROOT), options);
@@ -195,23 +221,23 @@ try {
 					() => check("tsc", "-p", "examples/pinboard"),
 				]
 			: [];
-	const files = [...slowestFirst(ROOT, chosen)];
-	/** The next file; until the servers are there, the next that needs none. */
+	const groups = [...slowestFirst(ROOT, groupsOf(ROOT, chosen))];
+	/** The next group; until the servers are there, the next that needs none. */
 	const take = () => {
-		const at = files.findIndex((file) => areFetched || !served.has(file));
-		return at < 0 ? undefined : files.splice(at, 1)[0];
+		const at = groups.findIndex(([file]) => areFetched || !served.has(file));
+		return at < 0 ? undefined : groups.splice(at, 1)[0];
 	};
 	const cores = availableParallelism();
 	await runInSlots(
 		[
 			...checks,
-			...files.map(() => async () => {
-				let file = take();
-				if (file === undefined) {
+			...groups.map(() => async () => {
+				let group = take();
+				if (group === undefined) {
 					await fetching;
-					file = take();
+					group = take();
 				}
-				if (file !== undefined) await runOne(file);
+				if (group !== undefined) await run(group);
 			}),
 		],
 		{

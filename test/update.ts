@@ -71,7 +71,7 @@ export function update(
 	};
 }
 
-if (import.meta.main) {
+async function main(): Promise<void> {
 	for (const [file, text] of dashboardFiles()) writeFileSync(file, text);
 	writeFileSync(
 		join(import.meta.dirname, "../docs/reference/commands.md"),
@@ -111,3 +111,6 @@ async function updated(): Promise<Updated> {
 		throw error;
 	}
 }
+
+// Without `await`, so that a test that imports this file can share its process with others.
+if (import.meta.main) void main();

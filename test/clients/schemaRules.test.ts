@@ -1,3 +1,4 @@
+// Runs in a process of its own: graphql-eslint keeps the first configuration that a process gives it, and docs.test.ts has another.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -203,7 +203,7 @@ function dyingAt(nth: number, storage: Storage): Storage {
 }
 
 /** As a process of its own: `importing.ts FOLDER FILE SHARDS [N]`. It kills itself at its N-th write. */
-if (import.meta.main) {
+async function main(): Promise<void> {
 	const [folder = "", file = "", shards = "4", nth = "0"] =
 		process.argv.slice(2);
 	await using embedded = await openEmbedded({
@@ -217,3 +217,6 @@ if (import.meta.main) {
 	});
 	process.stdout.write(`${JSON.stringify(report)}\n`);
 }
+
+// Without `await`, so that a test that imports this file can share its process with others.
+if (import.meta.main) void main();

@@ -10,23 +10,36 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { until } from "../helpers/until.ts";
-import { runFile } from "./file.ts";
+import { type ProcessResult, runFiles } from "./file.ts";
 
 const root = mkdtempSync(join(tmpdir(), "runner-"));
 after(() => rmSync(root, { recursive: true }));
 
 const HEAD = `import { test } from "node:test";\n`;
-let files = 0;
+let runs = 0;
 
 /** The runner's result for a test file with this text. */
-function run(text: string, { stallMs = 120_000 } = {}) {
+async function run(text: string, { stallMs = 120_000 } = {}) {
+	const { files, ...whole } = await runTogether([text], { stallMs });
+	return { ...whole, ...(files[0] ?? assert.fail()) };
+}
+
+/** The runner's result for files with these texts, which share a process if there are several. */
+function runTogether(
+	texts: readonly string[],
+	{ stallMs = 120_000 } = {},
+): Promise<ProcessResult> {
 	const { signal } = new AbortController();
 	const onProgress = () => {};
-	const file = `made-up-${++files}.test.mjs`;
-	const folder = join(root, `run-${files}`);
+	const folder = join(root, `run-${++runs}`);
 	mkdirSync(folder);
-	writeFileSync(join(root, file), HEAD + text);
-	return runFile(file, { root, folder, stallMs, signal, onProgress });
+	const [first = assert.fail(), ...others] = texts.map((text, n) => {
+		const file = `made-up-${runs}-${n}.test.mjs`;
+		writeFileSync(join(root, file), HEAD + text);
+		return file;
+	});
+	const options = { root, folder, stallMs, signal, onProgress };
+	return runFiles([first, ...others], options);
 }
 
 /** Whether the process has ended, or is a zombie. */
@@ -171,5 +184,80 @@ describe("the runner of one test file", { concurrency: true }, () => {
 			// The kernel takes a moment to end what SIGKILL was sent to.
 			await until(`${pid} to have ended`, () => hasEnded(pid));
 		}
+	});
+
+	test("runs several files in one process and judges each by itself", async () => {
+		const result = await runTogether([
+			`import { after } from "node:test"; globalThis.order = ["first"]; after(() => { globalThis.order.push("after"); }); test("a", () => {}); test("b", (t) => t.skip());`,
+			`import assert from "node:assert"; test("a", () => { assert.deepEqual(globalThis.order, ["first", "after"]); });`,
+			`import "./there-is-no-such-file.mjs";`,
+			"",
+			`import { describe } from "node:test"; describe("outer", () => { test("inner", () => { throw new Error("broken on purpose"); }); });`,
+			`function uncalled() {\n\ttest("left out", () => {});\n}\ntest("a", () => {});`,
+			"await null;",
+		]);
+		assert.deepEqual(result.failures, []);
+		assert.deepEqual(
+			result.files.map(({ passed }) => passed),
+			[1, 1, 0, 0, 0, 1, 0],
+		);
+		const [skips, fine, missing, empty, broken, leftOut, awaits] =
+			result.files.map(({ failures }) => failures);
+		assert.deepEqual(skips, ["b: is skipped"]);
+		assert.deepEqual(fine, []);
+		assert.match(missing?.[0] ?? "", /there-is-no-such-file/);
+		assert.deepEqual(empty, [
+			"has no tests, or ended before they did: exit code 1",
+		]);
+		assert.match(broken?.[0] ?? "", /^outer › inner\nError: broken on purpose/);
+		assert.deepEqual(leftOut, ["left out: did not run"]);
+		assert.match(awaits?.[0] ?? "", /top-level await/);
+	});
+
+	test("fails the files that had not ended when the process of several did", async () => {
+		// What the first has reported is written by then.
+		const exit = `test("b", () => { setTimeout(() => process.exit(0), 500); return new Promise(() => {}); });`;
+		const result = await runTogether([`test("a", () => {});`, exit, exit]);
+		const early = "has no tests, or ended before they did: exit code 0";
+		assert.deepEqual(
+			result.files.map(({ failures }) => failures),
+			[[], [early], [early]],
+		);
+	});
+
+	test("names the file and its test in which the process of several is stuck", async () => {
+		const result = await runTogether(
+			[
+				`test("a", () => {});`,
+				`test("b", () => new Promise(() => { setInterval(() => {}, 1000); }));`,
+				`test("c", () => {});`,
+			],
+			{ stallMs: 6_000 },
+		);
+		const [, stuck] = result.files;
+		assert.deepEqual(result.failures, [
+			`reported and printed nothing for 6 s while "${stuck?.file}", "b" ran: too slow, or something is still open`,
+		]);
+		assert.deepEqual(
+			result.files.map(({ failures }) => failures),
+			[[], ["did not end"], ["did not end"]],
+		);
+	});
+
+	test("fails the process of several files for what came after a test's end, and for what is left running", async () => {
+		const result = await runTogether([
+			`test("a", () => { setTimeout(() => Promise.reject(new Error("late")), 10); });`,
+			`import { spawn } from "node:child_process"; spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", "left-behind"], { stdio: "ignore" }).unref(); test("b", () => new Promise((done) => setTimeout(done, 200)));`,
+		]);
+		assert.deepEqual(
+			result.files.map(({ failures }) => failures),
+			[[], []],
+		);
+		assert.match(
+			result.failures[0] ?? "",
+			/^left running: [0-9]+ .*left-behind$/,
+		);
+		assert.match(result.failures[1] ?? "", /"Error: late"/);
+		assert.equal(result.failures.length, 2);
 	});
 });

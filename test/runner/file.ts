@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { GRACE_MS, kill, leftovers, stopGroup } from "./leftovers.ts";
-import type { Report } from "./reporter.ts";
+import type { Report, Used } from "./reporter.ts";
 import { Watchdog } from "./watchdog.ts";
 
 /** The result of one test file. */
@@ -13,39 +13,49 @@ export interface FileResult {
 	readonly passed: number;
 	/** Each in full: a failed test with its stack, or another problem. */
 	readonly failures: readonly string[];
-	/** Lines with the seeds that repeat random tests. */
-	readonly seeds: readonly string[];
-	/** What the file printed, or the end of it. */
-	readonly output: string;
 	readonly seconds: number;
-	/** Used by its process and all that this started. */
+	/** Used by its process, for this file, and by all that it started. */
 	readonly cpuSeconds: number;
 }
 
+/** The result of a process that ran one test file, or several. */
+export interface ProcessResult {
+	readonly files: readonly FileResult[];
+	/** What is wrong with the process of several files, and not with one of them. */
+	readonly failures: readonly string[];
+	/** Lines with the seeds that repeat random tests. */
+	readonly seeds: readonly string[];
+	/** What it printed, or the end of it. */
+	readonly output: string;
+	readonly seconds: number;
+	readonly cpuSeconds: number;
+}
+
+const GROUP = join(import.meta.dirname, "group.ts");
 const LEAN = join(import.meta.dirname, "lean.ts");
 const REPORTER = join(import.meta.dirname, "reporter.ts");
 const OUTPUT_LIMIT = 64 * 1024;
 /** How often the reports are read (ms). */
 const LOOK_MS = 250;
 
-export interface FileOptions {
+export interface ProcessOptions {
 	readonly root: string;
-	/** A folder for this run; the file gets one inside it. */
+	/** A folder for this run; the process gets one inside it. */
 	readonly folder: string;
-	/** A file in which no test starts or ends, and which prints nothing, for this long is stopped. */
+	/** A process in which no test starts or ends, and which prints nothing, for this long is stopped. */
 	readonly stallMs: number;
 	readonly signal: AbortSignal;
-	/** Called when the file has reported something. */
+	/** Called when the process has reported something. */
 	readonly onProgress?: () => void;
 }
 
-/** Runs one file in a process, a process group and a TMPDIR of its own. */
-export async function runFile(
-	file: string,
-	options: FileOptions,
-): Promise<FileResult> {
+/** Runs one file, or several one after another, in a process, a process group and a TMPDIR of their own. */
+export async function runFiles(
+	files: readonly [string, ...string[]],
+	options: ProcessOptions,
+): Promise<ProcessResult> {
 	const started = performance.now();
-	const name = file.replaceAll(/[^A-Za-z0-9]+/g, "-");
+	const name = files[0].replaceAll(/[^A-Za-z0-9]+/g, "-");
 	const reports = join(options.folder, `${name}.ndjson`);
 	const temporary = join(options.folder, name);
 	mkdirSync(temporary);
@@ -56,7 +66,7 @@ export async function runFile(
 			`--import=${LEAN}`,
 			`--test-reporter=${REPORTER}`,
 			`--test-reporter-destination=${reports}`,
-			file,
+			...(files.length > 1 ? [GROUP, ...files] : files),
 		],
 		{
 			cwd: options.root,
@@ -77,49 +87,99 @@ export async function runFile(
 	await Promise.race([closed, sleep(GRACE_MS, undefined, { ref: false })]);
 
 	const events = readReports(reports);
+	for (const report of events) {
+		if (report.kind === "late") failures.push(report.message);
+	}
+	const whole = {
+		seconds: (performance.now() - started) / 1_000,
+		cpuSeconds: events.find((report) => report.kind === "end")?.cpuSeconds ?? 0,
+	};
+	// node exits 0 where no test ran.
+	const unfinished =
+		ended === "exited"
+			? `has no tests, or ended before they did: ${status(child)}`
+			: "did not end";
+	const results = files.map((file) => {
+		const text = readFileSync(join(options.root, file), "utf8");
+		const [own, used] =
+			files.length > 1
+				? [eventsOf(file, events), usedBy(file, events)]
+				: [events, whole];
+		return { file, ...resultOf(text, own, unfinished), ...used };
+	});
+	const isFine =
+		child.exitCode === 0 && events.some((report) => report.kind === "end");
+	if (
+		ended === "exited" &&
+		!isFine &&
+		[failures, ...results.map((result) => result.failures)].flat().length === 0
+	) {
+		failures.push(`failed although its tests passed: ${status(child)}`);
+	}
+	const [only] = results;
+	const isOnly = only !== undefined && results.length === 1;
+	return {
+		files: isOnly
+			? [{ ...only, failures: [...failures, ...only.failures] }]
+			: results,
+		failures: isOnly ? [] : failures,
+		seeds: output().match(/^.*\bseed\b.*$/gim) ?? [],
+		output: output(),
+		...whole,
+	};
+}
+
+/** Of several files' events those of one, as if it had run alone. */
+function eventsOf(file: string, events: readonly Report[]): readonly Report[] {
+	return events.flatMap((report): readonly Report[] => {
+		if (report.kind === "completed" && report.name === file) {
+			return [{ ...report, kind: "end" }];
+		}
+		if (report.kind !== "test" || report.path[0] !== file) return [];
+		// The file itself, if it did not load or has no tests.
+		if (report.path.length === 1) {
+			return report.outcome === "empty" ? [] : [report];
+		}
+		return [{ ...report, path: report.path.slice(1) }];
+	});
+}
+
+/** What one of several files took: the process loads all of them before the first runs, and that is no file's. */
+function usedBy(file: string, events: readonly Report[]): Used {
+	const at = (kind: "started" | "completed") =>
+		events.find((report) => report.kind === kind && report.name === file) as
+			| Used
+			| undefined;
+	const [from, to] = [at("started"), at("completed")];
+	if (!from || !to) return { seconds: 0, cpuSeconds: 0 };
+	return {
+		seconds: to.seconds - from.seconds,
+		cpuSeconds: to.cpuSeconds - from.cpuSeconds,
+	};
+}
+
+/** Judges a file by its text and its events. */
+function resultOf(
+	text: string,
+	events: readonly Report[],
+	unfinished: string,
+): Pick<FileResult, "passed" | "failures"> {
+	const failures: string[] = [];
 	const tests = events.filter((report) => report.kind === "test");
 	for (const { path, outcome, error } of tests) {
 		const title = path.join(" › ");
 		if (outcome === "failed") failures.push(`${title}\n${error}`);
 		else if (outcome !== "passed") failures.push(`${title}: is ${outcome}`);
 	}
-	for (const report of events) {
-		if (report.kind === "late") failures.push(report.message);
+	if (tests.length === 0 || !events.some((report) => report.kind === "end")) {
+		failures.push(unfinished);
 	}
-	if (ended === "exited") {
-		const text = readFileSync(join(options.root, file), "utf8");
-		failures.push(
-			...quietFaults(child, events, tests.length, failures.length),
-			...onlyIn(text),
-			...asyncSuitesIn(text),
-		);
-		if (failures.length === 0) failures.push(...missingIn(text, events));
-	}
+	failures.push(...onlyIn(text), ...asyncSuitesIn(text));
+	if (failures.length === 0) failures.push(...missingIn(text, events));
 	return {
-		file,
 		passed: tests.filter(({ outcome }) => outcome === "passed").length,
 		failures,
-		seeds: output().match(/^.*\bseed\b.*$/gim) ?? [],
-		output: output(),
-		seconds: (performance.now() - started) / 1_000,
-		cpuSeconds: events.find((report) => report.kind === "end")?.cpuSeconds ?? 0,
 	};
-}
-
-/** node exits 0 where no test ran; and a process may fail after its last test passed. */
-function quietFaults(
-	child: ChildProcess,
-	events: readonly Report[],
-	tests: number,
-	failures: number,
-): readonly string[] {
-	if (tests === 0 || !events.some((report) => report.kind === "end")) {
-		return [`has no tests, or ended before they did: ${status(child)}`];
-	}
-	if (child.exitCode !== 0 && failures === 0) {
-		return [`failed although its tests passed: ${status(child)}`];
-	}
-	return [];
 }
 
 /** With `only`, node does not report the other tests at all: only the source shows it. */
@@ -163,7 +223,7 @@ async function end(
 	child: ChildProcess,
 	temporary: string,
 	reports: string,
-	{ stallMs, signal, onProgress }: FileOptions,
+	{ stallMs, signal, onProgress }: ProcessOptions,
 ): Promise<"exited" | string> {
 	const stalled = new AbortController();
 	using watchdog = new Watchdog(stallMs, () => stalled.abort());

@@ -12,11 +12,18 @@ export type Report =
 			readonly error: string;
 	  }
 	/** A test or suite begins to run, or has run: the order is that of time, where results come in the order of the file. */
-	| { readonly kind: "started" | "completed"; readonly name: string }
+	| (Used & { readonly kind: "started" | "completed"; readonly name: string })
 	/** Something came up after the test it belongs to had passed. */
 	| { readonly kind: "late"; readonly message: string }
 	/** All tests have ended: a file that stops before this point did not run them. */
-	| { readonly kind: "end"; readonly cpuSeconds: number };
+	| (Used & { readonly kind: "end" });
+
+/** Up to then, since the process started. */
+export interface Used {
+	readonly seconds: number;
+	/** With all that it started and waited for. */
+	readonly cpuSeconds: number;
+}
 
 interface Event {
 	readonly type: string;
@@ -71,9 +78,9 @@ function reportOf(
 ): Report | undefined {
 	const { name = "", nesting = 0, message = "" } = data;
 	if (type === "test:start") around.splice(nesting, around.length, name);
-	if (type === "test:dequeue") return { kind: "started", name };
-	if (type === "test:complete") return { kind: "completed", name };
-	if (type === "test:summary") return { kind: "end", cpuSeconds: cpuSeconds() };
+	if (type === "test:dequeue") return { kind: "started", name, ...used() };
+	if (type === "test:complete") return { kind: "completed", name, ...used() };
+	if (type === "test:summary") return { kind: "end", ...used() };
 	if (type === "test:diagnostic" && /after the test ended/.test(message)) {
 		return { kind: "late", message };
 	}
@@ -108,6 +115,10 @@ function errorText(error: { readonly cause?: unknown } | undefined): string {
 	return thrown instanceof Error
 		? inspect(thrown, { depth: 6 })
 		: String(thrown);
+}
+
+function used(): Used {
+	return { seconds: performance.now() / 1_000, cpuSeconds: cpuSeconds() };
 }
 
 /** What this process and all that it started and waited for used, servers too (proc(5); elsewhere without them). */

@@ -1,4 +1,10 @@
-import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+	globSync,
+	mkdirSync,
+	readFileSync,
+	statSync,
+	writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { needsPair, needsServers } from "./servers.ts";
 
@@ -17,27 +23,35 @@ export function isSlow(file: string): boolean {
 }
 
 /**
- * The files in the order to start them in: started last, a slow one would run
- * alone, on one core. A file that has never run here is guessed at by what it starts.
+ * Groups of files in the order to start them in: started last, a slow one would run
+ * alone, on one core. A file that has never run here is guessed at by its size and what it starts.
  */
-export function slowestFirst(
+export function slowestFirst<Group extends readonly string[]>(
 	root: string,
-	files: readonly string[],
-): readonly string[] {
+	groups: readonly Group[],
+): readonly Group[] {
 	const times = readTimes(root);
 	const seconds = new Map(
-		files.map((file) => [file, times[file] ?? guess(root, file)]),
+		groups.map((group) => [
+			group,
+			group
+				.map((file) => times[file] ?? guess(root, file))
+				.reduce((sum, one) => sum + one, 0),
+		]),
 	);
-	return files.toSorted(
+	return groups.toSorted(
 		(a, b) => (seconds.get(b) as number) - (seconds.get(a) as number),
 	);
 }
 
-/** Seconds, as a run on two cores has them on average. */
+/** Seconds, as a run on two cores has them on average: for each kilobyte of the file, by what it starts. */
 function guess(root: string, file: string): number {
-	if (needsPair(root, file)) return 40;
-	if (needsServers(root, file)) return 15;
-	return /^test\/(?:bench|clients|cli|e2e|examples)\//.test(file) ? 10 : 2;
+	const perKilobyte = needsPair(root, file)
+		? 3
+		: needsServers(root, file)
+			? 1.6
+			: 0.5;
+	return (statSync(join(root, file)).size / 1_000) * perKilobyte;
 }
 
 /** Keeps how long files took, beside what earlier runs of others took. */

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { groupsOf } from "./groups.ts";
+
+const root = mkdtempSync(join(tmpdir(), "groups-"));
+after(() => rmSync(root, { recursive: true }));
+for (const folder of ["helpers", "services"]) {
+	mkdirSync(join(root, "test", folder), { recursive: true });
+}
+
+/** The path of a file with this text. */
+function file(name: string, text = ""): string {
+	const path = `test/${name}`;
+	writeFileSync(join(root, path), text);
+	return path;
+}
+
+test("files share processes, but not those that are slow, start servers, wait before they declare tests, or say why not", () => {
+	// This file itself imports neither.
+	const services = "../services/mysql.ts";
+	const helper = "./helpers/world.ts";
+	file("services/mysql.ts");
+	file("helpers/world.ts", `import { startMysql } from "${services}";`);
+	const [a, c, e] = [file("a.test.ts"), file("c.test.ts"), file("e.test.ts")];
+	const served = file("b.test.ts", `import { world } from "${helper}";`);
+	const slow = file("c.slow.test.ts");
+	const waits = file("d.test.ts", "const [a] = await Promise.all([\n\tb,\n]);");
+	const measures = file(
+		"f.test.ts",
+		"// Runs in a process of its own: it measures the heap.\n",
+	);
+	assert.deepEqual(groupsOf(root, [a, served, c, slow, waits, e, measures]), [
+		[a, c, e],
+		[served],
+		[slow],
+		[waits],
+		[measures],
+	]);
+});
+
+test("a process gets so many files that those of a whole run are spread over several", () => {
+	const files = Array.from({ length: 100 }, (_, n) =>
+		file(`many-${n}.test.ts`),
+	);
+	const groups = groupsOf(root, files);
+	assert.deepEqual(groups.flat(), files);
+	const sizes = groups.map(({ length }) => length);
+	assert.ok(sizes.length >= 6 && Math.max(...sizes) <= 16, `sizes: ${sizes}`);
+});
