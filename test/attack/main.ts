@@ -40,4 +40,10 @@ await runNamedProgram("attack", {
 			return programOf((await import("./queue/queueWorld.ts")).world);
 		},
 	},
+	viewers: {
+		about:
+			"what viewers get from a fleet that caches, beside a process that keeps nothing",
+		load: async () =>
+			programOf((await import("./viewers/viewersWorld.ts")).world),
+	},
 });

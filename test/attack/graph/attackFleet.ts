@@ -66,6 +66,8 @@ export async function startAttackFleet(options: {
 	readonly servers: number;
 	/** Settings of all its processes, beside those of the fleet. */
 	readonly settings?: Readonly<Record<string, string>>;
+	/** And of one server beside those. */
+	readonly settingsOf?: (server: number) => Readonly<Record<string, string>>;
 	/** Called when a server ends and nobody killed it. */
 	readonly ended: (server: ApiServer, how: string) => void;
 }): Promise<AttackFleet> {
@@ -141,7 +143,7 @@ export async function startAttackFleet(options: {
 					number,
 					folder: join(folder, `server${number}`),
 					reserved: await reservePort(),
-					settings,
+					settings: { ...settings, ...options.settingsOf?.(number) },
 					ended: options.ended,
 				}),
 			),
