@@ -62,29 +62,25 @@ export type AccessMode = "readWrite" | "readOnly";
 /** Between two looks for the tables of shards that were opened without them. Milliseconds. */
 const TABLES_MS = 5_000;
 
-/** The default size of the cache in the process. Bytes, approximately. */
-const CACHE_BYTES = 64 * 1024 * 1024;
-
 export interface OpenStoreOptions extends SharedCacheOptions {
 	readonly model: Model;
 	readonly domain: Domain;
 	readonly topology: TopologySource;
 	readonly cursors: CursorCodec;
 	readonly access: AccessMode;
-	/** Bytes of objects, heads and lookups that the process keeps, approximately (default 64 MB); 0: none. */
-	readonly cacheBytes?: number;
+	/** Bytes of objects, heads and lookups that the process keeps, approximately; 0: none. */
+	readonly cacheBytes: number;
 	/** Null: writes enqueue no jobs. */
 	readonly jobQueue?: JobQueue | null;
 	/** Null: writes enqueue no jobs but those of the graph itself. */
 	readonly writeEvents?: WriteEvents | null;
-	/** What else goes over to newer versions of the topology, once the shards are those of it. */
+	/** What else switches to newer versions of the topology, once the shards are those of it. */
 	readonly beside?: readonly TopologyFollower[];
 	readonly hooks?: StoreHooks;
 }
 
 /** What tests put in the place of parts, or between them. */
 export interface StoreHooks extends CacheHooks {
-	readonly cacheBytes?: number;
 	readonly mysqlLimits?: Partial<MysqlLimits>;
 	readonly now?: () => number;
 	wrapStorage?(storage: Storage): Storage;
@@ -123,9 +119,7 @@ export async function openStore(
 	// Without the channel, writes of other processes would not invalidate this one's cache.
 	const isInvalidated = storage.map.hasSingleWriter || redis !== null;
 	const cacheBytes =
-		access === "readWrite" && isInvalidated
-			? (hooks.cacheBytes ?? options.cacheBytes ?? CACHE_BYTES)
-			: 0;
+		access === "readWrite" && isInvalidated ? options.cacheBytes : 0;
 	let watch: OutboxWatch | null = null;
 	const wrapped = hooks.wrapStorage?.(storage) ?? storage;
 	const created = new Store({

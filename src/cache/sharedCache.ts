@@ -54,7 +54,7 @@ export interface SharedCache extends AsyncDisposable {
 
 /** One whose servers may become others. */
 export interface PlacedCache extends SharedCache {
-	/** Goes over to these. Servers that stay keep what they have. */
+	/** Switches to these. Servers that stay keep what they have. */
 	use(lists: readonly ServerList[]): void;
 }
 

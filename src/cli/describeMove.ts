@@ -57,7 +57,7 @@ export function pauseLines(waves: readonly Wave[]): readonly string[] {
 	if (pauses.length === 0) return [];
 	const median = pauses[Math.floor((pauses.length - 1) / 2)];
 	return [
-		`${waves.filter(({ flips }) => flips > 0).length} of ${waves.length} waves switched; writes to one waited ${median} ms (p50), at most ${pauses.at(-1)} ms`,
+		`${waves.filter(({ switches }) => switches > 0).length} of ${waves.length} waves switched; writes to one waited ${median} ms (p50), at most ${pauses.at(-1)} ms`,
 	];
 }
 

@@ -23,7 +23,7 @@ export interface FleetCheck {
 	readonly status: FleetStatus;
 }
 
-/** For members to go over to the newest version. Milliseconds. */
+/** For members to switch to the newest version. Milliseconds. */
 const AGREEMENT_MS = 5_000;
 
 /** Looks at all servers, processes and operations of a fleet, and changes nothing. Throws BAD_CONFIG for an embedded folder. */

@@ -22,7 +22,7 @@ import {
 } from "./operations/promotion.ts";
 import { removeReplicaPlan } from "./operations/removeReplica.ts";
 import {
-	type Plan,
+	type OperationPlan,
 	runSteps,
 	type UndoOptions,
 	undoSteps,
@@ -55,7 +55,7 @@ export async function continueOperation(
 async function planOf(
 	options: ResumeOptions,
 	operation: Operation,
-): Promise<Plan<OperationResult>> {
+): Promise<OperationPlan<OperationResult>> {
 	switch (operation.record.kind) {
 		case "promote":
 			return promotePlan(options, operation);

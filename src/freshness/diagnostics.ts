@@ -42,6 +42,6 @@ export interface CacheAgreementEvent {
 	readonly differs: boolean;
 	/** The `run_id` of a Redis, or the hash of a list of memcached hosts. */
 	readonly own: string | null;
-	/** Null: those who used the agreed servers have gone over to others, which nobody uses yet. */
+	/** Null: those who used the agreed servers have switched to others, which nobody uses yet. */
 	readonly agreed: string | null;
 }

@@ -95,7 +95,7 @@ function moveMetrics(registry: Registry): void {
 	);
 	gauge(
 		"pause_seconds",
-		"The longest time for which writes to a wave waited while it went over.",
+		"The longest time for which writes to a wave waited while it switched.",
 		({ pauseMs }) => seconds(pauseMs),
 	);
 	gauge(

@@ -28,7 +28,7 @@ export interface OpenedJobs {
 		queue: string,
 		options?: Parameters<typeof claimBatches>[2],
 	): AsyncGenerator<ClaimedBatch, void>;
-	/** Goes over to the queues of a newer topology. */
+	/** Switches to the queues of a newer topology. */
 	switchTopology(topology: Topology): void;
 	/** The oldest version on which a call still runs. */
 	readonly oldestVersion: number;

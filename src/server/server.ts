@@ -234,7 +234,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 				rateLimit: options.rateLimit ?? null,
 				admission,
 				executionMs: limits.executionMs,
-				sender: new ResponseSender({
+				responseSender: new ResponseSender({
 					log,
 					shutdown,
 					origins,

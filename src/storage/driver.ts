@@ -56,7 +56,7 @@ export interface HostRead<K extends ReadKind, P extends ShardLocation> {
  * of a shard is thrown as a StorageFailure.
  */
 export interface Driver<P extends ShardLocation> extends AsyncDisposable {
-	readonly places: ShardLocations<P>;
+	readonly locations: ShardLocations<P>;
 	readonly readOnly: boolean;
 	readonly hasSingleWriter: boolean;
 	readonly admin: StorageAdmin;
@@ -65,17 +65,17 @@ export interface Driver<P extends ShardLocation> extends AsyncDisposable {
 	/** The next rows of a table: after `last`, or from the beginning. */
 	walk<K extends WalkKind>(
 		kind: K,
-		place: P,
+		location: P,
 		of: WalkOf<K>,
 		last: WalkRow<K> | null,
 		limit: number,
 	): MaybePromise<readonly WalkRow<K>[]>;
 
 	isOnStandby(shard: number): boolean;
-	canTransactOnBoth(place: P, beside: P, lists: readonly ListKey[]): boolean;
+	canTransactOnBoth(location: P, beside: P, lists: readonly ListKey[]): boolean;
 
 	transact<T>(
-		place: P,
+		location: P,
 		/** On the same host. */
 		beside: P | undefined,
 		transaction: Transaction<T>,
@@ -89,22 +89,22 @@ export interface Driver<P extends ShardLocation> extends AsyncDisposable {
 		trace: WriteTrace | undefined,
 	): MaybePromise<readonly KeyResult<LookupRow | null>[]>;
 
-	/** Entries of the outbox of the place's host, here and below. */
+	/** Entries of the outbox of the location's host, here and below. */
 	takeEntries(
-		place: P,
+		location: P,
 		entries: readonly OutboxPosition[],
 		until: number,
 		trace: WriteTrace | undefined,
 	): MaybePromise<readonly OutboxKey[]>;
 
 	recordFailedDeliveries(
-		place: P,
+		location: P,
 		failures: readonly FailedDelivery[],
 		trace: WriteTrace | undefined,
 	): MaybePromise<void>;
 
 	deleteOutboxEntries(
-		place: P,
+		location: P,
 		keys: readonly OutboxKey[],
 		trace: WriteTrace | undefined,
 	): MaybePromise<void>;

@@ -11,7 +11,7 @@ export function mapOf<P extends ShardLocation>(
 	topology: Topology,
 	driver: Driver<P>,
 ): StorageMap {
-	const { shards, modShards } = driver.places;
+	const { shards, modShards } = driver.locations;
 	const all = [...shards.keys()];
 	const feeds = new Set(all.filter(isFeedShard));
 	const hosts = Map.groupBy(all, (shard) => shards.get(shard)?.host.name ?? "");

@@ -7,7 +7,7 @@ import { StorageFailure, toStorageError } from "./storageFailure.ts";
 
 /** How keys are read from their hosts. */
 export interface ReadAtHosts<P extends ShardLocation, Key, A> {
-	readonly placeOf: (key: Key) => P | undefined;
+	readonly locationOf: (key: Key) => P | undefined;
 	/** The result of a key on no shard. */
 	readonly absent: (key: Key) => A;
 	/** Most keys of one call. */
@@ -29,11 +29,11 @@ export async function readByHost<P extends ShardLocation, Key, A>(
 	options: ReadAtHosts<P, Key, A>,
 	call?: CallOptions,
 ): Promise<readonly KeyResult<A>[]> {
-	const { placeOf, absent, maxKeys, read } = options;
+	const { locationOf, absent, maxKeys, read } = options;
 	const results = new Array<KeyResult<A>>(keys.length);
 	const batches = new Map<P["host"], HostKeys<Key, P>[]>();
 	for (const [index, key] of keys.entries()) {
-		const shard = placeOf(key);
+		const shard = locationOf(key);
 		if (shard === undefined) {
 			results[index] = absent(key);
 			continue;

@@ -45,7 +45,7 @@ const WALK_ROWS = 1_000;
 
 /** Where the keys of a kind are, and what is read for one that is on no shard. */
 interface ReadRule<K extends ReadKind> {
-	readonly placeOf: "list" | ((key: ReadKey<K>) => number) | "mod shard";
+	readonly locationOf: "list" | ((key: ReadKey<K>) => number) | "mod shard";
 	readonly absent: (key: ReadKey<K>) => ReadResult<K>;
 	readonly check?: (key: ReadKey<K>) => void;
 }
@@ -55,38 +55,38 @@ const ofOutbox = ({ outbox }: { readonly outbox: Outbox }) => outbox.shards[0];
 
 const RULES: { readonly [K in ReadKind]: ReadRule<K> } = {
 	objects: {
-		placeOf: (id) => unpackId(id).shard,
+		locationOf: (id) => unpackId(id).shard,
 		absent: () => null,
 	},
 	lists: {
-		placeOf: "list",
+		locationOf: "list",
 		absent: ({ from }) => ({
 			edges: [],
 			list: { from, count: 0, lastSequence: 0, epoch: 0 },
 		}),
 		check: checkScan,
 	},
-	edges: { placeOf: "list", absent: () => null },
+	edges: { locationOf: "list", absent: () => null },
 	renumberings: {
-		placeOf: "list",
+		locationOf: "list",
 		absent: () => [],
 	},
-	counts: { placeOf: "list", absent: emptyCount },
+	counts: { locationOf: "list", absent: emptyCount },
 	longestLists: {
-		placeOf: "list",
+		locationOf: "list",
 		absent: () => [],
 	},
 	lookups: {
-		placeOf: "mod shard",
+		locationOf: "mod shard",
 		absent: () => null,
 	},
-	entries: { placeOf: ofShard, absent: () => null },
+	entries: { locationOf: ofShard, absent: () => null },
 	outboxes: {
-		placeOf: ofOutbox,
+		locationOf: ofOutbox,
 		absent: () => ({ untaken: [], due: [], next: null }),
 	},
 	outboxSizes: {
-		placeOf: ofOutbox,
+		locationOf: ofOutbox,
 		absent: () => ({ entries: 0, oldestAt: null }),
 	},
 };
@@ -100,13 +100,13 @@ export class Router<P extends ShardLocation> implements OpenedStorage {
 	readonly admin: StorageAdmin;
 	readonly #driver: Driver<P>;
 	readonly #model: Model;
-	readonly #places: ShardLocations<P>;
+	readonly #locations: ShardLocations<P>;
 	#closing: Promise<void> | null = null;
 
 	constructor(model: Model, topology: Topology, driver: Driver<P>) {
 		this.#driver = driver;
 		this.#model = model;
-		this.#places = driver.places;
+		this.#locations = driver.locations;
 		this.admin = driver.admin;
 		this.map = mapOf(topology, driver);
 	}
@@ -126,19 +126,20 @@ export class Router<P extends ShardLocation> implements OpenedStorage {
 		keys: readonly ReadKey<K>[],
 	): ReadAtHosts<P, ReadKey<K>, ReadResult<K>> {
 		const rule = RULES[kind] as ReadRule<K>;
-		const { placeOf, absent, check } = rule;
+		const { locationOf, absent, check } = rule;
 		for (const key of keys) {
 			check?.(key);
-			if (placeOf === "list") this.#checkMapping((key as ListKey).mapping);
+			if (locationOf === "list") this.#checkMapping((key as ListKey).mapping);
 		}
 		const { maxKeys, read } = this.#driver.reads[kind];
 		return {
-			placeOf:
-				placeOf === "list"
-					? (key) => this.#placeOfList(key as ListKey | ReadKey<"longestLists">)
-					: placeOf === "mod shard"
-						? (key) => this.#placeOfLookup(key as ReadKey<"lookups">)
-						: (key) => this.#places.shards.get(placeOf(key)),
+			locationOf:
+				locationOf === "list"
+					? (key) =>
+							this.#locationOfList(key as ListKey | ReadKey<"longestLists">)
+					: locationOf === "mod shard"
+						? (key) => this.#locationOfLookup(key as ReadKey<"lookups">)
+						: (key) => this.#locations.shards.get(locationOf(key)),
 			absent,
 			maxKeys,
 			read,
@@ -177,11 +178,11 @@ export class Router<P extends ShardLocation> implements OpenedStorage {
 		trace,
 	) => {
 		startCall("compareAndSetLookups", changes.length);
-		for (const place of this.#places.modShards.values()) {
-			this.#checkWritable(place);
+		for (const location of this.#locations.modShards.values()) {
+			this.#checkWritable(location);
 		}
 		return readByHost<P, LookupChange, KeyResult<LookupRow | null>>(changes, {
-			placeOf: (change) => this.#placeOfLookup(change),
+			locationOf: (change) => this.#locationOfLookup(change),
 			absent: () => null,
 			maxKeys: Number.POSITIVE_INFINITY,
 			read: (host, some) =>
@@ -213,8 +214,8 @@ export class Router<P extends ShardLocation> implements OpenedStorage {
 	) => {
 		startCall("takeEntries", entries.length);
 		const taken = await Promise.allSettled(
-			this.#byHost(entries).map(async ([place, some]) =>
-				this.#driver.takeEntries(place, some, until, trace),
+			this.#byHost(entries).map(async ([location, some]) =>
+				this.#driver.takeEntries(location, some, until, trace),
 			),
 		);
 		return taken.flatMap((result) =>
@@ -227,8 +228,8 @@ export class Router<P extends ShardLocation> implements OpenedStorage {
 		trace,
 	) => {
 		startCall("recordFailedDeliveries", failures.length);
-		await this.#onHosts(failures, (place, some) =>
-			this.#driver.recordFailedDeliveries(place, some, trace),
+		await this.#onHosts(failures, (location, some) =>
+			this.#driver.recordFailedDeliveries(location, some, trace),
 		);
 	};
 
@@ -237,8 +238,8 @@ export class Router<P extends ShardLocation> implements OpenedStorage {
 		trace,
 	) => {
 		startCall("deleteOutboxEntries", keys.length);
-		await this.#onHosts(keys, (place, some) =>
-			this.#driver.deleteOutboxEntries(place, some, trace),
+		await this.#onHosts(keys, (location, some) =>
+			this.#driver.deleteOutboxEntries(location, some, trace),
 		);
 	};
 
@@ -249,15 +250,15 @@ export class Router<P extends ShardLocation> implements OpenedStorage {
 		const [number, table] = of;
 		if (kind === "objects") this.#checkType(table as string);
 		if (kind === "edges") this.#checkMapping(table as Mapping);
-		const place =
+		const location =
 			kind === "lookups"
-				? this.#places.modShards.get(number)
-				: this.#places.shards.get(number);
-		if (place === undefined) {
+				? this.#locations.modShards.get(number)
+				: this.#locations.shards.get(number);
+		if (location === undefined) {
 			throw unknownShard(kind === "lookups" ? "mod shard" : "shard", number);
 		}
-		return walk<WalkRow<K>>(WALK_VERBS[kind], place, (last) =>
-			this.#driver.walk(kind, place, of, last, WALK_ROWS),
+		return walk<WalkRow<K>>(WALK_VERBS[kind], location, (last) =>
+			this.#driver.walk(kind, location, of, last, WALK_ROWS),
 		);
 	}
 
@@ -269,11 +270,11 @@ export class Router<P extends ShardLocation> implements OpenedStorage {
 	/** Rejects after all hosts have ended, as the first that rejected. */
 	async #onHosts<Key extends OutboxKey>(
 		keys: readonly Key[],
-		change: (place: P, some: readonly Key[]) => MaybePromise<void>,
+		change: (location: P, some: readonly Key[]) => MaybePromise<void>,
 	): Promise<void> {
 		const changed = await Promise.allSettled(
-			this.#byHost(keys).map(([place, some]) =>
-				onPlace(place.number, () => change(place, some)),
+			this.#byHost(keys).map(([location, some]) =>
+				onLocation(location.number, () => change(location, some)),
 			),
 		);
 		for (const result of changed) {
@@ -281,7 +282,7 @@ export class Router<P extends ShardLocation> implements OpenedStorage {
 		}
 	}
 
-	/** Outbox entries that are to be changed, with the place of the first on each host. */
+	/** Outbox entries that are to be changed, with the location of the first on each host. */
 	#byHost<Key extends OutboxKey>(
 		keys: readonly Key[],
 	): readonly (readonly [P, readonly Key[]])[] {
@@ -292,20 +293,22 @@ export class Router<P extends ShardLocation> implements OpenedStorage {
 		});
 	}
 
-	#placeOfList(key: ListKey | ReadKey<"longestLists">): P | undefined {
+	#locationOfList(key: ListKey | ReadKey<"longestLists">): P | undefined {
 		const shard = "from" in key ? unpackId(key.from).shard : key.shard;
-		return this.#places.shards.get(this.map.shardOfLists(key.mapping, shard));
+		return this.#locations.shards.get(
+			this.map.shardOfLists(key.mapping, shard),
+		);
 	}
 
-	#placeOfLookup({ key }: { readonly key: string }): P | undefined {
-		return this.#places.modShards.get(modShard(key, this.map.modShards));
+	#locationOfLookup({ key }: { readonly key: string }): P | undefined {
+		return this.#locations.modShards.get(modShard(key, this.map.modShards));
 	}
 
 	#writable(number: number): P {
-		const place = this.#places.shards.get(number);
-		if (place === undefined) throw unknownShard("shard", number);
-		this.#checkWritable(place);
-		return place;
+		const location = this.#locations.shards.get(number);
+		if (location === undefined) throw unknownShard("shard", number);
+		this.#checkWritable(location);
+		return location;
 	}
 
 	#checkWritable({ host }: P): void {
@@ -327,14 +330,16 @@ export class Router<P extends ShardLocation> implements OpenedStorage {
 /** Reads batch after batch until one is not full, and lets the event loop serve others after each. */
 async function* walk<Row>(
 	verb: string,
-	place: ShardLocation,
+	location: ShardLocation,
 	next: (last: Row | null) => MaybePromise<readonly Row[]>,
 ): AsyncGenerator<readonly Row[]> {
 	let last: Row | null = null;
 	startCall(verb, 1);
 	for (;;) {
 		const from: Row | null = last;
-		const rows: readonly Row[] = await onPlace(place.number, () => next(from));
+		const rows: readonly Row[] = await onLocation(location.number, () =>
+			next(from),
+		);
 		if (rows.length > 0) yield rows;
 		if (rows.length < WALK_ROWS) return;
 		last = rows.at(-1) ?? null;
@@ -342,7 +347,7 @@ async function* walk<Row>(
 	}
 }
 
-async function onPlace<T>(
+async function onLocation<T>(
 	number: number,
 	body: () => MaybePromise<T>,
 ): Promise<T> {

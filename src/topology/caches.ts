@@ -156,7 +156,7 @@ export function cacheChangeFaults(
 	return isStep
 		? []
 		: [
-				'caches: expected the same servers, or those of "next", but got: others. Change them with caches set, which lets all processes go over',
+				'caches: expected the same servers, or those of "next", but got: others. Change them with caches set, which lets all processes switch',
 			];
 }
 

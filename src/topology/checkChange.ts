@@ -5,7 +5,7 @@ import { modShards, rangeIn, shardsOf } from "./ranges.ts";
 import type { FeedRange, Topology } from "./types.ts";
 
 /**
- * Whether a running fleet may go over to a newer topology (docs/consistency.md, "6. Topology").
+ * Whether a running fleet may switch to a newer topology (docs/consistency.md, "6. Topology").
  * Throws BAD_TOPOLOGY with every reason against it.
  */
 export function checkTopologyChange(old: Topology, next: Topology): void {

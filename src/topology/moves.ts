@@ -18,7 +18,7 @@ export interface SeenMove {
 	readonly isHeld: boolean;
 	/** Waves by state. */
 	readonly waves: ReadonlyMap<string, number>;
-	/** The longest time for which writes waited, of all waves so far; null: none went over. Milliseconds. */
+	/** The longest time for which writes waited, of all waves so far; null: none has switched. Milliseconds. */
 	readonly pauseMs: number | null;
 	/** For how long the former copy of some wave has stood as the way back; null: there is none. Milliseconds. */
 	readonly wayOpenMs: number | null;
@@ -123,7 +123,7 @@ export class MoveWatch implements AsyncDisposable {
 		};
 	}
 
-	/** Since the version was published with which the first of these waves went over. */
+	/** Since the version was published with which the first of these waves switched. */
 	async #wayOpenMs(waves: readonly JsonObject[]): Promise<number | null> {
 		const versions = waves.flatMap(({ state, version }) =>
 			state === "parked" ? (numberOf(version) ?? []) : [],

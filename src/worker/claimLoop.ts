@@ -110,11 +110,11 @@ export class ClaimLoop<Context> {
 		const { signal, limits } = this.#options;
 		let pace = startingPace(limits);
 		while (!signal.aborted) {
-			pace = await this.#act(nextAction(pace, this.#sight, limits), pace);
+			pace = await this.#act(nextAction(pace, this.#workerState, limits), pace);
 		}
 	}
 
-	get #sight(): WorkerState {
+	get #workerState(): WorkerState {
 		return {
 			now: monotonicMs(),
 			wants: this.#options.capacity.wants,
@@ -124,21 +124,21 @@ export class ClaimLoop<Context> {
 		};
 	}
 
-	/** Takes a step, and returns the pace after it. */
-	async #act(step: ClaimAction, pace: Pace): Promise<Pace> {
+	/** Returns the pace after the action. */
+	async #act(action: ClaimAction, pace: Pace): Promise<Pace> {
 		const { wake, limits } = this.#options;
-		switch (step.kind) {
+		switch (action.kind) {
 			case "rest":
 				await wake.wait(Number.POSITIVE_INFINITY);
 				return pace;
 			case "wait":
-				return afterWait(pace, await wake.wait(step.ms));
+				return afterWait(pace, await wake.wait(action.ms));
 			case "claimHinted": {
 				const found = await this.#claimFrom(await this.#takeHinted());
 				return afterHinted(pace, found, monotonicMs(), limits);
 			}
 			case "probe":
-				return this.#probeAndClaim(step, pace);
+				return this.#probeAndClaim(action, pace);
 		}
 	}
 

@@ -5,7 +5,7 @@ type Limits = Pick<
 	"firstIdleMs" | "mostIdleMs" | "hintedIdleMs" | "followingMs" | "missedMs"
 >;
 
-/** What a claim loop remembers between its steps. Times are those of one clock, in milliseconds. */
+/** What a claim loop remembers between its actions. Times are those of one clock, in milliseconds. */
 export interface Pace {
 	/** The pause after the next probe that finds nothing. */
 	readonly idleMs: number;
@@ -30,7 +30,7 @@ export interface WorkerState {
 }
 
 export type ClaimAction =
-	/** Until something wakes the worker. */
+	/** The worker has no room: waits until something wakes it. */
 	| { readonly kind: "rest" }
 	| { readonly kind: "wait"; readonly ms: number }
 	| { readonly kind: "claimHinted" }

@@ -11,43 +11,43 @@ export interface Buffered {
  * runs as many as it may, also during the next claim, and so few that other workers
  * have something to do. The first priority goes first, then the first that came.
  */
-export class JobBuffer<Entry extends Buffered> {
-	readonly #byPriority = new Map<number, Entry[]>();
+export class JobBuffer<Job extends Buffered> {
+	readonly #byPriority = new Map<number, Job[]>();
 	#size = 0;
 
 	get size(): number {
 		return this.#size;
 	}
 
-	add(entries: readonly Entry[]): void {
-		for (const entry of entries) {
-			const waiting = this.#byPriority.get(entry.priority);
-			if (waiting === undefined) this.#byPriority.set(entry.priority, [entry]);
-			else waiting.push(entry);
+	add(jobs: readonly Job[]): void {
+		for (const job of jobs) {
+			const waiting = this.#byPriority.get(job.priority);
+			if (waiting === undefined) this.#byPriority.set(job.priority, [job]);
+			else waiting.push(job);
 		}
-		this.#size += entries.length;
+		this.#size += jobs.length;
 	}
 
-	take(): Entry | undefined {
-		let first: Entry[] | undefined;
+	take(): Job | undefined {
+		let first: Job[] | undefined;
 		let least = Number.POSITIVE_INFINITY;
 		for (const [priority, waiting] of this.#byPriority) {
 			if (waiting.length === 0 || priority >= least) continue;
 			least = priority;
 			first = waiting;
 		}
-		const entry = first?.shift();
-		if (entry !== undefined) this.#size--;
-		return entry;
+		const job = first?.shift();
+		if (job !== undefined) this.#size--;
+		return job;
 	}
 
 	/** Removes those that should have begun by now, or all that the condition names. */
-	remove(isRemoved: (entry: Entry) => boolean): readonly Entry[] {
-		const removed: Entry[] = [];
+	remove(isRemoved: (job: Job) => boolean): readonly Job[] {
+		const removed: Job[] = [];
 		for (const [priority, waiting] of this.#byPriority) {
-			const kept = waiting.filter((entry) => {
-				if (!isRemoved(entry)) return true;
-				removed.push(entry);
+			const kept = waiting.filter((job) => {
+				if (!isRemoved(job)) return true;
+				removed.push(job);
 				return false;
 			});
 			this.#byPriority.set(priority, kept);

@@ -13,12 +13,12 @@ import { type ClaimedTogether, ClaimLoop, WakeUp } from "./claimLoop.ts";
 import { Expiry } from "./expiry.ts";
 import { keyOf } from "./heldJobs.ts";
 import { JobBuffer } from "./jobBuffer.ts";
-import { type Entry, entryOf, publishEnd } from "./jobEntry.ts";
 import { WORKER_LIMITS, type WorkerLimits } from "./limits.ts";
 import { Renewals } from "./renewals.ts";
 import { ackOf, type Outcome, runJob, WorkerStops } from "./runJob.ts";
 import { ShardProblems } from "./shardProblems.ts";
 import { SharedTask } from "./sharedTask.ts";
+import { publishEnd, type WorkerJob, workerJobOf } from "./workerJob.ts";
 import { WorkerQueue } from "./workerQueue.ts";
 
 export interface WorkerOptions<Context> {
@@ -26,7 +26,7 @@ export interface WorkerOptions<Context> {
 	readonly settings: LiveSettings;
 	/** The same store, for the thread that renews claims. */
 	readonly source: JobStoreSource;
-	/** Calls back when the store has gone over to other hosts. The function returned ends that. */
+	/** Calls back when the store has switched to other hosts. The function returned ends that. */
 	readonly onSwitch?: (
 		listener: (source: JobStoreSource) => void,
 	) => () => void;
@@ -52,10 +52,10 @@ export class Worker<Context> implements AsyncDisposable {
 	readonly #queues: ReadonlyMap<string, WorkerQueue<Context>>;
 	readonly #acks: Acks;
 	readonly #claims: ClaimLoop<Context>;
-	readonly #buffer = new JobBuffer<Entry<Context>>();
-	readonly #running = new Set<Entry<Context>>();
+	readonly #buffer = new JobBuffer<WorkerJob<Context>>();
+	readonly #running = new Set<WorkerJob<Context>>();
 	/** By local id and claim: every job that this process has claimed and not reported. */
-	readonly #held = new Map<string, Entry<Context>>();
+	readonly #held = new Map<string, WorkerJob<Context>>();
 	readonly #capacity: Capacity;
 	readonly #wake = new WakeUp();
 	readonly #stopping = new AbortController();
@@ -244,56 +244,64 @@ export class Worker<Context> implements AsyncDisposable {
 			claimMs,
 			since,
 		});
-		const entries = jobs.map((job) =>
-			entryOf(queue, { place, job, claimMs, since }),
+		const workerJobs = jobs.map((job) =>
+			workerJobOf(queue, { place, job, claimMs, since }),
 		);
-		for (const entry of entries) this.#held.set(keyOf(entry.job), entry);
+		for (const workerJob of workerJobs)
+			this.#held.set(keyOf(workerJob.job), workerJob);
 		if (this.#stopping.signal.aborted) {
-			this.#release(entries);
+			this.#release(workerJobs);
 			return;
 		}
-		this.#buffer.add(entries);
+		this.#buffer.add(workerJobs);
 		this.#startJobs();
 	}
 
 	#startJobs(): void {
 		while (this.#capacity.canStart) {
-			const entry = this.#buffer.take();
-			if (entry === undefined) break;
+			const workerJob = this.#buffer.take();
+			if (workerJob === undefined) break;
 			// The process may have been paused since it was claimed.
-			if (entry.until <= monotonicMs()) {
-				this.#release([entry]);
+			if (workerJob.until <= monotonicMs()) {
+				this.#release([workerJob]);
 				continue;
 			}
-			this.#running.add(entry);
-			void this.#run(entry);
+			this.#running.add(workerJob);
+			void this.#run(workerJob);
 		}
 		if (this.#capacity.wants) this.#wake.wake();
 	}
 
 	/** Never rejects. */
-	async #run(entry: Entry<Context>): Promise<void> {
-		const { queue, place, job, abortion } = entry;
-		entry.startedAt = monotonicMs();
+	async #run(workerJob: WorkerJob<Context>): Promise<void> {
+		const { queue, place, job, abortion } = workerJob;
+		workerJob.startedAt = monotonicMs();
 		const outcome = await runJob(queue.kind, job, {
 			place,
 			context: this.#context,
 			abortion,
 			backoff: queue.backoff,
-			checkpoint: (update) => this.#checkpoint(entry, update),
+			checkpoint: (update) => this.#checkpoint(workerJob, update),
 		});
-		this.#running.delete(entry);
+		this.#running.delete(workerJob);
 		this.#startJobs();
-		if (entry.isReleased) return;
-		await this.#report(entry, outcome);
+		if (workerJob.isReleased) return;
+		await this.#report(workerJob, outcome);
 	}
 
-	async #report(entry: Entry<Context>, outcome: Outcome): Promise<void> {
-		const { place, job } = entry;
+	async #report(
+		workerJob: WorkerJob<Context>,
+		outcome: Outcome,
+	): Promise<void> {
+		const { place, job } = workerJob;
 		const result =
 			outcome.kind === "lost"
 				? "lost"
-				: await this.#acks.send(place, ackOf(outcome, job), () => entry.until);
+				: await this.#acks.send(
+						place,
+						ackOf(outcome, job),
+						() => workerJob.until,
+					);
 		this.#held.delete(keyOf(job));
 		this.#renewals?.drop({
 			local: job.local,
@@ -301,25 +309,28 @@ export class Worker<Context> implements AsyncDisposable {
 			claim: job.claim,
 		});
 		if (this.#held.size === 0 || this.#capacity.wants) this.#wake.wake();
-		publishEnd(entry, result, outcome);
+		publishEnd(workerJob, result, outcome);
 	}
 
-	async #checkpoint(entry: Entry<Context>, update: JobUpdate): Promise<void> {
-		const { local, bucket, claim } = entry.job;
-		const { acked } = await this.#store.ackAndClaim(entry.place, {
+	async #checkpoint(
+		workerJob: WorkerJob<Context>,
+		update: JobUpdate,
+	): Promise<void> {
+		const { local, bucket, claim } = workerJob.job;
+		const { acked } = await this.#store.ackAndClaim(workerJob.place, {
 			acks: [{ kind: "checkpoint", local, bucket, claim, ...update }],
 		});
 		if (acked[0] === "done") return;
 		const lost = new ClaimLost("The claim of the job has ended.");
-		entry.abortion.abort(lost);
+		workerJob.abortion.abort(lost);
 		throw lost;
 	}
 
 	/** Gives jobs back, as if they had not been started. */
-	#release(entries: readonly Entry<Context>[]): void {
-		for (const entry of entries) {
-			entry.isReleased = true;
-			void this.#report(entry, { kind: "release", delayMs: 0 });
+	#release(workerJobs: readonly WorkerJob<Context>[]): void {
+		for (const workerJob of workerJobs) {
+			workerJob.isReleased = true;
+			void this.#report(workerJob, { kind: "release", delayMs: 0 });
 		}
 	}
 
@@ -331,11 +342,13 @@ export class Worker<Context> implements AsyncDisposable {
 
 	#lose(jobs: readonly Held[]): void {
 		for (const job of jobs) {
-			const entry = this.#held.get(keyOf(job));
-			if (entry === undefined) continue;
-			entry.until = 0;
-			entry.abortion.abort(new ClaimLost("The claim of the job has ended."));
-			for (const buffered of this.#buffer.remove((one) => one === entry)) {
+			const workerJob = this.#held.get(keyOf(job));
+			if (workerJob === undefined) continue;
+			workerJob.until = 0;
+			workerJob.abortion.abort(
+				new ClaimLost("The claim of the job has ended."),
+			);
+			for (const buffered of this.#buffer.remove((one) => one === workerJob)) {
 				void this.#report(buffered, { kind: "lost" });
 			}
 		}
@@ -343,8 +356,9 @@ export class Worker<Context> implements AsyncDisposable {
 
 	#renewed(jobs: readonly Held[], at: number): void {
 		for (const job of jobs) {
-			const entry = this.#held.get(keyOf(job));
-			if (entry !== undefined) entry.until = at + entry.queue.claimMs;
+			const workerJob = this.#held.get(keyOf(job));
+			if (workerJob !== undefined)
+				workerJob.until = at + workerJob.queue.claimMs;
 		}
 	}
 }

@@ -172,7 +172,7 @@ describe("processes with different shared caches", () => {
 		}
 	});
 
-	it("go over when nobody uses the former ones, and find nothing old when they come back to these", async () => {
+	it("switch when nobody uses the former ones, and find nothing old when they come back to these", async () => {
 		const nth = ++fleets;
 		const [, subject] = SUBJECTS;
 		assert.ok(subject);

@@ -79,7 +79,7 @@ test("a shard that lost a table fails alone: pushes to the others of its host ar
 	assert.deepEqual([rows, failed], [1, []]);
 });
 
-test("pools go over to a newer topology on the same connections", async () => {
+test("pools switch to a newer topology on the same connections", async () => {
 	const server = servers[0];
 	const topology = (version: number, replica: string) => ({
 		...topologyOn(server.url),

@@ -59,7 +59,7 @@ export interface MemberOptions {
 	/** Those of the settings. */
 	readonly redis?: string;
 	readonly memcached?: readonly string[];
-	/** It never goes over to a newer version. */
+	/** It never switches to a newer version. */
 	readonly lags?: boolean;
 	/** No cache in the process. */
 	readonly cacheBytes?: number;

@@ -275,7 +275,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		const own =
 			stacks.find(({ sql }) => /INTO \S*user_likes_pins/.test(sql))?.own ?? [];
 		const frames = own.slice(0, own.indexOf("run plan/execute/stepRunner.ts"));
-		t.diagnostic(`${frames.length} functions`);
+		t.diagnostic(`${frames.length} functions:\n${frames.join("\n")}`);
 		assert.ok(
 			frames.length > 0 && frames.length <= LIKE_FRAMES,
 			`${frames.length}\n${frames.join("\n")}`,

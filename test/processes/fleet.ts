@@ -201,6 +201,7 @@ export async function openProcess(
 			},
 			cursors: createCursorCodec(Buffer.alloc(32, 1)),
 			access: "readWrite",
+			cacheBytes: options.cacheBytes ?? 10_000_000,
 			memcached,
 			redis:
 				options.redis === false
@@ -216,7 +217,6 @@ export async function openProcess(
 			}),
 			hooks: {
 				invalidations: options.channel ?? false,
-				cacheBytes: options.cacheBytes ?? 10_000_000,
 				cacheDeadlineMs,
 				...(options.limits && { mysqlLimits: options.limits }),
 				...(options.now && { now: options.now }),

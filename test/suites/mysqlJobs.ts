@@ -104,7 +104,7 @@ export async function mysqlJobsSuite(
 			});
 		}
 
-		test("a store goes over to a newer topology on the same connections", async () => {
+		test("a store switches to a newer topology on the same connections", async () => {
 			const source = (version: number, drain: boolean) => ({
 				queues: [{ range: [0, 0] as const, primary: server.url, drain }],
 				version,

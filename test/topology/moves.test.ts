@@ -11,7 +11,7 @@ const WAVE: MoveFacts["waves"][number] = {
 	range: [0, 15],
 	state: "waiting",
 	at: "from",
-	flips: 0,
+	switches: 0,
 	left: null,
 	back: null,
 	version: null,
@@ -99,7 +99,7 @@ test("a serving process says in its metrics what a move in the store does: who r
 				],
 			},
 		});
-		await until("a wave went over", async () =>
+		await until("a wave switched", async () =>
 			(await values()).has("pause_seconds"),
 		);
 		const over = await values();

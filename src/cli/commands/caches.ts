@@ -77,7 +77,7 @@ const set = command({
 	details:
 		"Two versions of the topology: first with the servers that are to come beside the former ones, when all processes serve that, with them alone. Only keys that move are read from MySQL meanwhile. The same command goes on where one has ended half-way; with the former servers it takes a change back that is half-way.",
 	exitCodes: {
-		1: "refused, or some process does not go over: the same command goes on",
+		1: "refused, or some process does not switch: the same command goes on",
 	},
 	async run({ objects, lists, unchecked, dryRun, json }, context) {
 		await using store = openStoreForCommand(context);

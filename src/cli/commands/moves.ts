@@ -100,7 +100,7 @@ const cutOver = command({
 	async run({ id, all }, context) {
 		return withFleet(context, async (fleet) => {
 			const waves = await allowCutOver(fleet, id, all);
-			return { lines: [`${id}: ${waves} waves may go over`] };
+			return { lines: [`${id}: ${waves} waves may switch`] };
 		});
 	},
 });

@@ -7,7 +7,7 @@ import { formatSeconds, formatShards } from "../values.ts";
 /** What `moves show` prints. */
 export function statusLines(status: MoveStatus): readonly string[] {
 	const { operation, step, list, from, to, waves, running, wayBack } = status;
-	const over = waves.filter(({ flips }) => flips > 0).length;
+	const over = waves.filter(({ switches }) => switches > 0).length;
 	const at =
 		running === null ? "" : `wave ${running.wave + 1} of ${waves.length}, `;
 	const days = (seconds: number) => `${(seconds / 86_400).toFixed(1)} days`;
@@ -21,7 +21,7 @@ export function statusLines(status: MoveStatus): readonly string[] {
 			`${late.length} late transactions on former copies: ${late.join(", ")}`,
 		wayBack.waves === 0
 			? `way back: ${over === 0 ? "none is needed, no wave switched" : isSettledStep(step) ? "closed" : "not open before the former copies are parked"}`
-			: `way back: open for ${wayBack.waves} waves, ${wayBack.seconds === null ? "as long as the binary log is kept" : `${days(wayBack.seconds)} of binary log from each flip on`}`,
+			: `way back: open for ${wayBack.waves} waves, ${wayBack.seconds === null ? "as long as the binary log is kept" : `${days(wayBack.seconds)} of binary log from each switch on`}`,
 		undoLine(status),
 		...status.log.map((line) => `  ${line}`),
 	]);

@@ -260,7 +260,7 @@ class MysqlPools implements PoolDriver {
 					throw toShardError(thrown, "pool", shard);
 				}
 			}
-			// While the pools of a shard go over to another host, which a newer topology names.
+			// While the pools of a shard switch to another host, which a newer topology names.
 			await sleep(AGAIN_MS);
 		}
 	}

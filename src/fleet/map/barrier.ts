@@ -17,7 +17,7 @@ export interface Agreement {
 export interface BarrierOptions {
 	/** Ids of members that are not waited for, because they are known to be dead. */
 	readonly without?: readonly string[];
-	/** How long processes take at most to go over where none can say so. Milliseconds. */
+	/** How long processes take at most to switch where none can say so. Milliseconds. */
 	readonly byTimeMs?: number;
 	readonly signal?: AbortSignal;
 }

@@ -48,7 +48,7 @@ const TRIES = 100;
 
 /**
  * Publishes an edit of the current version as the next one: the one way in which
- * a map changes. Throws BAD_TOPOLOGY where a running fleet may not go over to it,
+ * a map changes. Throws BAD_TOPOLOGY where a running fleet may not switch to it,
  * CONFLICT where the version is not `from` or others always publish first, and UNAVAILABLE.
  */
 export async function publish(

@@ -107,7 +107,7 @@ async function tryCutOver(
 	}
 	if (pending > 0) return `${pending} rows were not compared in time`;
 	await ferry.moveOutbox();
-	if (wave.flips > 0) await unpark(target, databases);
+	if (wave.switches > 0) await unpark(target, databases);
 	// Where the way back begins: nobody but the ferry has written there.
 	const back = await target.executed();
 	await run.happened("ready", index);
@@ -129,7 +129,7 @@ async function tryCutOver(
 		(version) =>
 			run.after("published", index, {
 				at: side,
-				flips: wave.flips + 1,
+				switches: wave.switches + 1,
 				left: written,
 				back,
 				version,
@@ -167,7 +167,7 @@ export async function lift(
 async function liftAll({ facts, servers }: MoveRun): Promise<void> {
 	for (const side of ["from", "to"] as const) {
 		const staying = facts.waves.filter(
-			({ at, state }) => at === side && state !== "flipped",
+			({ at, state }) => at === side && state !== "switched",
 		);
 		const databases = staying.flatMap(({ range }) =>
 			databasesOf(facts.list, range),

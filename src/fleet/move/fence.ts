@@ -9,7 +9,7 @@ import type { FleetServer } from "../server/fleetServer.ts";
 /** For so long a connection is in use, so that the next one is opened. Seconds. */
 const HELD_S = 0.05;
 
-/** Opens the connections that the fence will go over: then there is no time for that. */
+/** Opens the connections that the fence will use: then there is no time for that. */
 export async function openConnections(
 	server: FleetServer,
 	count: number,

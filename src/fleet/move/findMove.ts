@@ -195,7 +195,7 @@ export function newWave([first, last]: Shards): Wave {
 		range: [first, last],
 		state: "waiting",
 		at: "from",
-		flips: 0,
+		switches: 0,
 		left: null,
 		back: null,
 		version: null,

@@ -10,7 +10,7 @@ const READ_MS = 600_000;
 /**
  * Transactions that came to a former copy after it was left, as GTIDs: between the
  * lifting of its fence and its renaming lie some milliseconds, in which a process
- * that had been paused since before the flip could write there. They are only there,
+ * that had been paused since before the switch could write there. They are only there,
  * so somebody has to look at them. The tables are parked already.
  */
 export async function lateTransactions(

@@ -182,6 +182,10 @@ export function requireRunning({ signal }: MoveOptions, id: string): void {
 }
 
 /** The name of the ferry that moves a wave for the nth time. */
-export function ferryName(run: MoveRun, index: number, flips: number): string {
-	return `${run.operation.record.id}/${index}/${flips}`;
+export function ferryName(
+	run: MoveRun,
+	index: number,
+	switches: number,
+): string {
+	return `${run.operation.record.id}/${index}/${switches}`;
 }

@@ -11,7 +11,7 @@ export interface Servers {
 	readonly replica: FleetServer | null;
 }
 
-/** The fence goes over several, side by side. */
+/** The fence uses several, side by side. */
 const CONNECTIONS = 16;
 
 /** Both pairs of a move, until it is disposed of. */

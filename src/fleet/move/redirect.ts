@@ -145,7 +145,9 @@ export async function allowCutOver(
 ): Promise<number> {
 	const { record } = await requireMove({ store }, id);
 	const { waves, aim } = moveFactsIn(record);
-	const over = waves.filter(({ at, flips }) => at === aim && flips > 0).length;
+	const over = waves.filter(
+		({ at, switches }) => at === aim && switches > 0,
+	).length;
 	const { allowed } = await wish(store, id, () => ({
 		allowed: all ? waves.length : over + 1,
 	}));

@@ -155,7 +155,7 @@ async function parkWave(
 	await dropEmptyParks(servers.at(wave.at).primary, databases);
 	await forgetFerry(
 		servers.at(wave.at).primary,
-		ferryName(run, index, wave.flips - 1),
+		ferryName(run, index, wave.switches - 1),
 	);
 	await run.advance(
 		"parked",
@@ -195,7 +195,7 @@ async function closeWave(
 			waitFor(run, Math.min(tookMs, MOST_PAUSE_MS)),
 		),
 	);
-	await forgetFerry(former, ferryName(run, index, wave.flips));
+	await forgetFerry(former, ferryName(run, index, wave.switches));
 	await run.advance(
 		"closed",
 		index,

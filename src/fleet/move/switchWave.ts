@@ -40,7 +40,7 @@ export async function switchWave(
 	pace: Pace,
 	watcher: WishWatcher,
 ): Promise<Ended> {
-	const isFirst = run.wave(index).flips === 0;
+	const isFirst = run.wave(index).switches === 0;
 	await run.operation.requireHeld();
 	if (isFirst) await makeHostDatabase(run);
 	await using ferry = await openFerry(run, index, pace, watcher.signal);
@@ -108,7 +108,7 @@ async function cutOverWhenReady(
 		if (wishes.isLeaving) return "left";
 		run.requireRunning();
 		const waits =
-			forbidden(wishes, operation.record.id, flipped(run), new Date()) ??
+			forbidden(wishes, operation.record.id, switchedIn(run), new Date()) ??
 			(await notReady(run, index, ferry, wishes));
 		run.report({ waitsFor: waits });
 		if (waits !== null) {
@@ -177,9 +177,9 @@ function openFerry(
 	const wave = run.wave(index);
 	const source = servers.at(wave.at);
 	const target = servers.at(otherSide(wave.at));
-	const isFirst = wave.flips === 0;
+	const isFirst = wave.switches === 0;
 	return Ferry.open({
-		name: ferryName(run, index, wave.flips),
+		name: ferryName(run, index, wave.switches),
 		source: source.primary,
 		replica: source.replica,
 		target: target.primary,
@@ -217,7 +217,7 @@ async function notReady(
 	if (ferry.failure !== null) throw ferry.failure;
 	const { lagMs, tables } = ferry.progress();
 	const renameMs = tables.total * RENAME_MS;
-	if (wave.flips > 0 && renameMs > wishes.maxPauseMs) {
+	if (wave.switches > 0 && renameMs > wishes.maxPauseMs) {
 		return `to rename ${tables.total} tables back takes about ${renameMs} ms, more than --max-pause: corkboard moves set ${run.operation.record.id} --max-pause ${2 * Math.ceil(renameMs / 1_000)}s`;
 	}
 	if (lagMs === null || lagMs > wishes.maxLagMs) {
@@ -250,7 +250,7 @@ async function raiseIds(run: MoveRun, index: number): Promise<void> {
 	const wave = run.wave(index);
 	const databases = databasesOf(facts.list, wave.range);
 	const hasOutbox = facts.list === "shards" || facts.list === "feeds";
-	const own = wave.flips === 0 ? databases : databases.map(parkedName);
+	const own = wave.switches === 0 ? databases : databases.map(parkedName);
 	const outbox = hasOutbox ? [HOST_DATABASE] : [];
 	const source = await readCounters(servers.at(wave.at).primary, [
 		...databases,
@@ -273,9 +273,10 @@ async function raiseIds(run: MoveRun, index: number): Promise<void> {
 }
 
 /** How many waves have switched in this direction. */
-function flipped({ facts }: MoveRun): number {
-	return facts.waves.filter(({ at, flips }) => at === facts.aim && flips > 0)
-		.length;
+function switchedIn({ facts }: MoveRun): number {
+	return facts.waves.filter(
+		({ at, switches }) => at === facts.aim && switches > 0,
+	).length;
 }
 
 /** Says how far a wave is, until it is disposed of. */

@@ -13,7 +13,7 @@ const wishes = z.object({
 	rate: z.number().positive().nullable().default(null),
 	maxPauseMs: z.number().positive().default(1_000),
 	maxLagMs: z.number().positive().default(200),
-	/** Between the flip of a wave and the renaming of its former copy. */
+	/** Between the switch of a wave and the renaming of its former copy. */
 	settleMs: z.number().nonnegative().default(30_000),
 	/** `auto`, `ask` (it waits for `moves cut-over`), or hours of the day in UTC, `22:00-04:00`. */
 	cutOver: z.string().default("auto"),
@@ -84,15 +84,15 @@ export function isCutOverWish(text: string): boolean {
 	return text === "auto" || text === "ask" || HOURS.test(text);
 }
 
-/** Why a wave may not switch now, by what operators wish; null: it may. `flipped`: how many have. */
+/** Why a wave may not switch now, by what operators wish; null: it may. `switched`: how many have. */
 export function forbidden(
 	{ cutOver, allowed, isPaused }: Wishes,
 	id: string,
-	flipped: number,
+	switched: number,
 	now: Date,
 ): string | null {
 	if (isPaused) return `it is paused: corkboard moves resume ${id}`;
-	if (allowed > flipped || cutOver === "auto") return null;
+	if (allowed > switched || cutOver === "auto") return null;
 	if (cutOver === "ask")
 		return `it is asked for: corkboard moves cut-over ${id}`;
 	const [, ...parts] = HOURS.exec(cutOver) ?? [];

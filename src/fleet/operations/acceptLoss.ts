@@ -24,7 +24,7 @@ import type { Operation } from "./operations.ts";
 import type { DeadOptions } from "./promoteDead.ts";
 import { type PromotionResult, promotionResult } from "./promotion.ts";
 import { publishMap, untilServed } from "./publishMap.ts";
-import { type GivenUp, type Plan, runOperation } from "./steps.ts";
+import { type Aborted, type OperationPlan, runOperation } from "./steps.ts";
 
 const ASK_MS = 5_000;
 const AGREE_MS = 5_000;
@@ -112,7 +112,7 @@ export async function acceptancePlan(
 	{ onStep, ...options }: DeadOptions,
 	operation: Operation,
 	shown: string | null = null,
-): Promise<Plan<PromotionResult>> {
+): Promise<OperationPlan<PromotionResult>> {
 	const { store, environment, agreeMs = AGREE_MS } = options;
 	const { topology } = await requireCurrent(store);
 	const hosts = findPrimary(topology, operation.record.from);
@@ -270,7 +270,7 @@ async function recordedLoss(
 	return (await readLosses(store)).find((loss) => loss.host === host) ?? null;
 }
 
-function refused(host: string, why: string): GivenUp {
+function refused(host: string, why: string): Aborted {
 	return {
 		why: "the loss was not accepted",
 		error: new CorkboardError(

@@ -15,7 +15,7 @@ import type { OperationRecord } from "./operationRecord.ts";
 import type { Operation } from "./operations.ts";
 import type { PromoteOptions } from "./promotion.ts";
 import { publishMap, untilServed } from "./publishMap.ts";
-import { type Plan, runOperation, type Step } from "./steps.ts";
+import { type OperationPlan, runOperation, type Step } from "./steps.ts";
 
 /**
  * Gives a primary a replica (docs/how-to/replicas.md): MySQL's clone plugin copies the
@@ -85,7 +85,7 @@ export async function addReplica(
 export async function addReplicaPlan(
 	options: ReplicaOptions,
 	operation: Operation,
-): Promise<Plan<ReplicaResult>> {
+): Promise<OperationPlan<ReplicaResult>> {
 	const { store, environment, signal, agreeMs = AGREE_MS } = options;
 	const { id, from, to } = operation.record;
 	const { topology } = await requireCurrent(store);

@@ -25,20 +25,20 @@ const wave = z.object({
 	/** Who serves it. */
 	at: z.enum(["from", "to"]),
 	/** How often it has switched sides. */
-	flips: z.int().nonnegative(),
+	switches: z.int().nonnegative(),
 	/** What the side that served it before had executed under the fence; null: it never switched. */
 	left: z.string().nullable(),
 	/** What the side that serves it had executed then: where the way back begins. */
 	back: z.string().nullable(),
-	/** The version that the last flip has published. */
+	/** The version that the last switch has published. */
 	version: z.int().nullable(),
-	/** From the fence to the publication, in milliseconds, of each flip. */
+	/** From the fence to the publication, in milliseconds, of each switch. */
 	pauses: z.array(z.number()),
 	/** Tries of the next cut-over that were given up. */
 	tries: z.int().nonnegative(),
 	/** Where it goes by itself, for good, whatever the others do. */
 	alone: z.enum(["from", "to"]).optional(),
-	/** Transactions of a process that was paused, which came to the former copy after the flip. */
+	/** Transactions of a process that was paused, which came to the former copy after the switch. */
 	late: z.array(z.string()),
 });
 

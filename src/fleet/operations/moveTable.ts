@@ -10,7 +10,7 @@ import { CorkboardError } from "../../errors.ts";
 /** What a wave is. */
 export const WAVE_STATES = [
 	"waiting",
-	"flipped",
+	"switched",
 	"parked",
 	"dropping",
 	"closed",
@@ -20,7 +20,7 @@ export type WaveState = (typeof WAVE_STATES)[number];
 
 export const ABOUT_WAVE_STATES: Readonly<Record<WaveState, string>> = {
 	waiting: "nothing is on the other side, or copies that nobody uses",
-	flipped: "the other side serves it; the former copy is fenced",
+	switched: "the other side serves it; the former copy is fenced",
 	parked: "the former copy has another name, and is the way back",
 	dropping: "the way back was rehearsed; the former copy may be half dropped",
 	closed: "the former copy is dropped",
@@ -171,7 +171,7 @@ export const MOVE_TABLE = [
 		during: ["cutting over"],
 		wave: BEFORE_SWITCH,
 		step: "moving",
-		state: "flipped",
+		state: "switched",
 		undo: "reverse",
 		about: "the map names the other side",
 	},
@@ -196,7 +196,7 @@ export const MOVE_TABLE = [
 		task: "park",
 		event: "agreed",
 		during: ["moving"],
-		wave: ["flipped"],
+		wave: ["switched"],
 		undo: "reverse",
 		about: "all processes serve the new map",
 	},
@@ -204,7 +204,7 @@ export const MOVE_TABLE = [
 		task: "park",
 		event: "renamed",
 		during: ["moving"],
-		wave: ["flipped"],
+		wave: ["switched"],
 		undo: "reverse",
 		about: "no process finds the former copy any more",
 	},
@@ -212,7 +212,7 @@ export const MOVE_TABLE = [
 		task: "park",
 		event: "parked",
 		during: ["moving"],
-		wave: ["flipped"],
+		wave: ["switched"],
 		state: "parked",
 		undo: "reverse",
 		about: "late transactions and outbox entries were looked for",
@@ -346,7 +346,7 @@ export function nextTask(
 		case "closed":
 		case "cancelled":
 			return null;
-		case "flipped":
+		case "switched":
 			return "park";
 		case "dropping":
 			return "close";

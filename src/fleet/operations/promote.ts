@@ -18,7 +18,7 @@ import {
 	undoesTakingWrites,
 	type VariantSteps,
 } from "./promotion.ts";
-import type { Plan } from "./steps.ts";
+import type { OperationPlan } from "./steps.ts";
 
 const MAX_LAG_MS = 2_000;
 const MAX_PAUSE_MS = 2_000;
@@ -53,7 +53,7 @@ export async function promote(
 export function promotePlan(
 	options: PromoteOptions,
 	operation: Operation,
-): Promise<Plan<PromotionResult>> {
+): Promise<OperationPlan<PromotionResult>> {
 	return promotionPlan(options, operation, liveVariant(options));
 }
 

@@ -23,7 +23,7 @@ import {
 	undoesTakingWrites,
 	type VariantSteps,
 } from "./promotion.ts";
-import type { GivenUp, Plan } from "./steps.ts";
+import type { Aborted, OperationPlan } from "./steps.ts";
 
 export interface DeadOptions extends PromoteOptions {
 	/** Also where the primary answers, or processes reach it: it is fenced then. */
@@ -253,7 +253,7 @@ export async function promoteDead(
 export function deadPlan(
 	options: DeadOptions,
 	operation: Operation,
-): Promise<Plan<PromotionResult>> {
+): Promise<OperationPlan<PromotionResult>> {
 	return promotionPlan(options, operation, deadVariant(options));
 }
 
@@ -398,7 +398,7 @@ async function isAccepted(
 	return isKnown || ((await acceptLoss?.(loss)) ?? false);
 }
 
-function notAccepted(loss: Loss, hosts: PromotionHosts): GivenUp {
+function notAccepted(loss: Loss, hosts: PromotionHosts): Aborted {
 	return {
 		why: "the loss was not accepted",
 		error: new CorkboardError(

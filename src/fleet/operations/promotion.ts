@@ -15,7 +15,12 @@ import type { Loss } from "./loss.ts";
 import type { OperationKind, OperationRecord } from "./operationRecord.ts";
 import type { Operation } from "./operations.ts";
 import { publishMap, untilServed } from "./publishMap.ts";
-import { type DoneStep, type Plan, runOperation, type Step } from "./steps.ts";
+import {
+	type DoneStep,
+	type OperationPlan,
+	runOperation,
+	type Step,
+} from "./steps.ts";
 
 /**
  * Makes a replica the primary (docs/how-to/replicas.md): from its record to its end, what
@@ -59,7 +64,9 @@ export interface PromotionResult {
 export interface Promotion {
 	readonly operation: Operation;
 	readonly hosts: PromotionHosts;
+	/** `hosts.from`, as an operator connects to it. */
 	readonly old: FleetServer;
+	/** `hosts.to`, in the same way. */
 	readonly next: FleetServer;
 }
 
@@ -87,13 +94,13 @@ const AGREE_MS = 5_000;
 /** The hosts of a promotion, after its map was tried against the rules. Throws BAD_TOPOLOGY. */
 export async function findHosts(
 	store: TopologyStore,
-	way: PromotionVariant,
+	variant: PromotionVariant,
 	host: string,
 ): Promise<PromotionHosts> {
 	const { topology } = await requireCurrent(store);
 	const hosts = findPromotion(topology, host);
 	await publish(store, {
-		edit: existing((now) => way.edit(now, stillNamed(now, hosts))),
+		edit: existing((now) => variant.edit(now, stillNamed(now, hosts))),
 		why: "",
 		isDryRun: true,
 	});
@@ -103,7 +110,7 @@ export async function findHosts(
 /** Throws CONFLICT where there are faults; nothing has changed then. */
 export async function beginPromotion(
 	options: PromoteOptions,
-	way: PromotionVariant,
+	variant: PromotionVariant,
 	{
 		hosts,
 		faults,
@@ -115,9 +122,9 @@ export async function beginPromotion(
 	const { from, to } = hosts;
 	return runOperation(
 		options,
-		{ kind: way.kind, from, to },
+		{ kind: variant.kind, from, to },
 		faults,
-		(operation) => promotionPlan(options, operation, way),
+		(operation) => promotionPlan(options, operation, variant),
 	);
 }
 
@@ -125,17 +132,17 @@ export async function beginPromotion(
 export async function promotionPlan(
 	{ store, environment, onStep, agreeMs = AGREE_MS }: PromoteOptions,
 	operation: Operation,
-	way: PromotionVariant,
-): Promise<Plan<PromotionResult>> {
+	variant: PromotionVariant,
+): Promise<OperationPlan<PromotionResult>> {
 	const hosts = await hostsOf(store, operation);
 	const { from } = hosts;
 	const old = new FleetServer(hosts.fromUrl, environment);
 	const next = new FleetServer(hosts.toUrl, environment);
 	const promotion = { operation, hosts, old, next };
-	const { takePlace, settle, settled } = way.steps(promotion);
+	const { takePlace, settle, settled } = variant.steps(promotion);
 	// Writes of one that is resumed wait since a moment that this process does not know.
 	const isPauseKnown =
-		operation.record.step === "locked" && way.kind === "promote";
+		operation.record.step === "locked" && variant.kind === "promote";
 	let agreement: Agreement | null = null;
 	return {
 		operation,
@@ -147,8 +154,11 @@ export async function promotionPlan(
 				during: ["fencing"],
 				changesServers: false,
 				async does() {
-					await publishMap(store, operation, way.why(promotion), (current) =>
-						way.edit(current, stillNamed(current, hosts)),
+					await publishMap(
+						store,
+						operation,
+						variant.why(promotion),
+						(current) => variant.edit(current, stillNamed(current, hosts)),
 					);
 					return undefined;
 				},

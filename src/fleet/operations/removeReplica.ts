@@ -17,7 +17,7 @@ import {
 } from "./addReplica.ts";
 import type { Operation } from "./operations.ts";
 import { publishMap } from "./publishMap.ts";
-import { type Plan, runOperation } from "./steps.ts";
+import { type OperationPlan, runOperation } from "./steps.ts";
 
 /** How long a server that may be dead is asked. Milliseconds. */
 const ANSWER_MS = 10_000;
@@ -70,7 +70,7 @@ export async function removeReplica(
 export function removeReplicaPlan(
 	options: ReplicaOptions,
 	operation: Operation,
-): Plan<ReplicaResult> {
+): OperationPlan<ReplicaResult> {
 	const { store, environment, agreeMs = AGREE_MS } = options;
 	const { id, from, to } = operation.record;
 	let agreement: Agreement | null = null;

@@ -4,9 +4,9 @@ import { beginOperation, isTakenOver, type Operation } from "./operations.ts";
 
 /** One step of an operation. It may be done twice: by the process that began it, and by one that resumes. */
 export interface Step {
-	/** Said once it is done. */
+	/** What operators read once it is done. */
 	readonly name: string;
-	/** What the record says when it is to be done. */
+	/** It is done if the record says one of these. A step may save the next of them. */
 	readonly during: readonly OperationStep[];
 	/** Whether it changes a server. Then it is asked first whether this process still holds the operation. */
 	readonly changesServers: boolean;
@@ -20,10 +20,10 @@ export interface Step {
 }
 
 /** `skipped`: there was nothing to do. */
-export type Outcome = undefined | "skipped" | GivenUp;
+export type Outcome = undefined | "skipped" | Aborted;
 
-/** The operation is undone, and has failed with `error`; null: it just did not happen. */
-export interface GivenUp {
+/** The operation is undone, because of `why`. It fails with `error`; null: it did not happen, and that is no failure. */
+export interface Aborted {
 	readonly why: string;
 	readonly error: CorkboardError | null;
 }
@@ -36,7 +36,7 @@ export interface DoneStep {
 }
 
 /** An operation as a list of steps, with the servers that these need. */
-export interface Plan<Result> extends AsyncDisposable {
+export interface OperationPlan<Result> extends AsyncDisposable {
 	readonly operation: Operation;
 	readonly steps: readonly Step[];
 	/** Whether a failure before the publication undoes it at once, because writes wait. */
@@ -61,7 +61,9 @@ export async function runOperation<Result>(
 	options: Parameters<typeof beginOperation>[0],
 	about: Parameters<typeof beginOperation>[1],
 	faults: readonly string[],
-	planOf: (operation: Operation) => Plan<Result> | Promise<Plan<Result>>,
+	planOf: (
+		operation: Operation,
+	) => OperationPlan<Result> | Promise<OperationPlan<Result>>,
 ): Promise<Result> {
 	return beginOperation(options, about, faults, async (operation) => {
 		await using plan = await planOf(operation);
@@ -70,7 +72,9 @@ export async function runOperation<Result>(
 }
 
 /** Does the steps of an operation that this process holds, from where its record is. */
-export async function runSteps<Result>(plan: Plan<Result>): Promise<Result> {
+export async function runSteps<Result>(
+	plan: OperationPlan<Result>,
+): Promise<Result> {
 	const { operation, steps } = plan;
 	if (operation.record.step === "rolling back") {
 		await undoSteps(plan, "continues");
@@ -105,7 +109,7 @@ export async function runSteps<Result>(plan: Plan<Result>): Promise<Result> {
  * set a fence cannot lift it either. Returns what could not be undone, as sentences.
  */
 export async function undoSteps(
-	plan: Plan<unknown>,
+	plan: OperationPlan<unknown>,
 	why: string,
 	{ isLeaving = false }: UndoOptions = {},
 ): Promise<readonly string[]> {
@@ -155,7 +159,10 @@ export async function undoSteps(
 }
 
 /** What to throw after a failure, which is undone if nothing is published. */
-async function undone(plan: Plan<unknown>, thrown: unknown): Promise<unknown> {
+async function undone(
+	plan: OperationPlan<unknown>,
+	thrown: unknown,
+): Promise<unknown> {
 	const { step, from } = plan.operation.record;
 	const isOver = step === "rolled back" || step === "published";
 	if (!(thrown instanceof CorkboardError) || isOver) return thrown;

@@ -42,7 +42,7 @@ export interface InvalidationChannel extends AsyncDisposable {
 	readonly isOverdue: boolean;
 	/** Settles when none is overdue: each has a fresh proof, or is lost. Never rejects. */
 	untilProven(): Promise<void>;
-	/** Goes over to other Redis. Those that stay keep their subscriptions. */
+	/** Switches to other Redis. Those that stay keep their subscriptions. */
 	use(homesOf: ChannelHomes): void;
 	/** Whether a Redis is that of the others may have changed. */
 	update(): void;

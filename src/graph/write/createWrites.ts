@@ -61,7 +61,13 @@ export function createWrites(
 					data.active === false ? null : { ...data, active: false },
 				),
 			),
-		setEdge: (...edge) => thenDiscardReads(setEdge(pipeline, ...edge)),
+		setEdge: (mapping, from, to, present) =>
+			thenDiscardReads(
+				setEdges(pipeline, mapping, from, {
+					add: present ? [{ to }] : [],
+					remove: present ? [] : [to],
+				}),
+			),
 		setEdges: (...edges) => thenDiscardReads(setEdges(pipeline, ...edges)),
 		move: (move) => thenDiscardReads(moveObject(pipeline, move)),
 	};
@@ -198,16 +204,6 @@ async function activate(pipeline: WritePipeline, id: Id): Promise<Activation> {
 	const activation = activations.get(id);
 	if (activation === undefined) throw failures.get(id);
 	return activation;
-}
-
-async function setEdge(
-	pipeline: WritePipeline,
-	...[mapping, from, to, present]: Parameters<Writes["setEdge"]>
-): Promise<void> {
-	await setEdges(pipeline, mapping, from, {
-		add: present ? [{ to }] : [],
-		remove: present ? [] : [to],
-	});
 }
 
 async function moveObject(

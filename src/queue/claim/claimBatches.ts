@@ -26,7 +26,10 @@ const MOST_IDLE_MS = 1_000;
 
 /**
  * Batches of claimed jobs, for programs that bring their own loop, until the
- * signal aborts. Waits while nothing is due. A shard that does not answer
+ * signal aborts. It is not the loop of a worker (`ClaimLoop`): that one claims ahead
+ * of its handlers, by the room they have, and sends acks with its claims. Here
+ * the program asks when it wants more, so there is no room to count and nothing to
+ * buffer. Both look for due jobs with a `DueProbe`. Waits while nothing is due. A shard that does not answer
  * counts as one that has nothing.
  */
 export async function* claimBatches(

@@ -32,6 +32,14 @@ function literal(local: LocalId): string {
 	return `x'${checkLocalId(local)}'`;
 }
 
+/** The row of a queue. */
+export function queueRow(
+	database: string,
+	queue: string,
+): Pick<QueueTables, "dialect" | "queue" | "queues"> {
+	return { dialect: MYSQL_QUEUES, queue, queues: part(queuesTable(database)) };
+}
+
 export function tablesOf(
 	shard: ShardLocation & { readonly database: string },
 	queue: string,
@@ -39,13 +47,11 @@ export function tablesOf(
 	const { database } = shard;
 	const jobs = jobsTable(database, queue);
 	return {
-		dialect: MYSQL_QUEUES,
+		...queueRow(database, queue),
 		shard,
-		queue,
 		jobs: part(jobs),
 		jobsById: part(`${jobs} FORCE INDEX (PRIMARY)`),
 		jobsInOrder: part(`${jobs} AS job FORCE INDEX (queue)`),
 		keys: part(keysTable(database, queue)),
-		queues: part(queuesTable(database)),
 	};
 }

@@ -93,7 +93,7 @@ export async function readRanges<
 		}
 	};
 	return readByHost<QueueShard, Range, Answer | CorkboardError>(ranges, {
-		placeOf: ({ at }) => shards.get(at.shard),
+		locationOf: ({ at }) => shards.get(at.shard),
 		absent: ({ at }) => unknownQueueShard(at.shard),
 		maxKeys: RANGES,
 		read,

@@ -52,7 +52,7 @@ export function lockQueue({
 	dialect,
 	queues,
 	queue,
-}: QueueTables): Select<RateBucket> {
+}: Pick<QueueTables, "dialect" | "queue" | "queues">): Select<RateBucket> {
 	return selectOf(
 		"lock queue",
 		["tokens", "filled_at"],

@@ -16,7 +16,11 @@ import { createApollo } from "./apollo.ts";
 import { newBody } from "./body.ts";
 import type { OperationContext } from "./operation.ts";
 import { type GraphqlRequest, type Reply, refusal } from "./request.ts";
-import { admitRequest, type Sender, type StepOptions } from "./requestSteps.ts";
+import {
+	type Sender,
+	type StepOptions,
+	senderContextOf,
+} from "./requestSteps.ts";
 
 /** An Apollo Server, and the documents that it runs. */
 interface Runner {
@@ -134,7 +138,7 @@ function contextOf(
 	if (limitError !== null) throw refused(limitError, summary);
 	if ("error" in sender) throw refused(sender.error, summary);
 	return {
-		...admitRequest(options, request, sender),
+		...senderContextOf(options, request, sender),
 		deadline: request.deadline as RequestDeadline,
 		summary,
 	};

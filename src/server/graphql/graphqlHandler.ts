@@ -45,7 +45,7 @@ import {
 import { identifySender, type StepOptions } from "./requestSteps.ts";
 import type { ResponseSender } from "./responseSender.ts";
 
-/** The size of all headers by which senders are known before their tokens are verified. */
+/** Most memory for the headers by which senders are known before their tokens are verified. */
 const MAX_HEADER_BYTES = 4 * 1_024 * 1_024;
 
 export interface HandlerOptions
@@ -60,7 +60,7 @@ export interface HandlerOptions
 	readonly rateLimit: RateLimit | null;
 	readonly admission: Admission;
 	readonly executionMs: number;
-	readonly sender: ResponseSender;
+	readonly responseSender: ResponseSender;
 	/** The steps for known documents; null where none is known. */
 	readonly known: KnownDocuments | null;
 	/** Replies to every request that is left. */
@@ -74,13 +74,14 @@ export interface HandlerOptions
  */
 export class GraphqlHandler implements FirstHandler {
 	readonly #options: HandlerOptions;
+	/** Before the body is read. */
 	readonly #onArrival: readonly RequestStep[];
-	/** Once the body is there: what takes hardly any work. */
+	/** When the body is there. They take hardly any work: many such requests may wait for their start. */
 	readonly #onRead: readonly RequestStep[];
-	/** Once it is started. */
+	/** When it is the request's turn. */
 	readonly #onStart: readonly RequestStep[];
-	/** Keys of viewers, by the header that they sent. */
-	readonly #senders = new BoundedMap<string>({
+	/** Keys of viewers, by the `Authorization` header that they sent. */
+	readonly #keysByHeader = new BoundedMap<string>({
 		maxWeight: MAX_HEADER_BYTES,
 		weigh: (key, header) => 2 * (key.length + header.length),
 	});
@@ -149,7 +150,7 @@ export class GraphqlHandler implements FirstHandler {
 		return requestId(name === null ? undefined : headers[name]);
 	}
 
-	/** By a callback: a request that is answered from memory takes no promise. */
+	/** After the steps on arrival. Callbacks, because a request that is answered from memory takes no promise. */
 	#read(request: GraphqlRequest, reply: Reply | null): void {
 		const { message, isGet } = request;
 		if (reply !== null) {
@@ -182,7 +183,7 @@ export class GraphqlHandler implements FirstHandler {
 		const viewer = sender === null || "error" in sender ? null : sender.viewer;
 		const key = budgetKeyOf(viewer, () => addressOf(message));
 		if (viewer !== null && authorization !== undefined) {
-			this.#senders.set(authorization, key);
+			this.#keysByHeader.set(authorization, key);
 		}
 		const refuse = () => this.#finish(request, refusal(request, ...NO_PLACE));
 		admission.awaitStart(key, {
@@ -197,7 +198,7 @@ export class GraphqlHandler implements FirstHandler {
 	}
 
 	#finish(request: GraphqlRequest, reply: MaybePromise<Reply | null>): void {
-		const { log, sender, admission } = this.#options;
+		const { log, responseSender, admission } = this.#options;
 		const end = () => {
 			if (request.isInProgress) admission.leave(request.startedFor);
 		};
@@ -209,7 +210,7 @@ export class GraphqlHandler implements FirstHandler {
 		try {
 			const sent = andThen(reply, (known) => {
 				request.enter("done");
-				return sender.send(request, known as Reply);
+				return responseSender.send(request, known as Reply);
 			});
 			if (isPromise(sent)) sent.then(end, fail);
 			else end();
@@ -218,7 +219,7 @@ export class GraphqlHandler implements FirstHandler {
 		}
 	}
 
-	/** The reply of the first step that has one; of those once it is started, the last has. Neither throws nor rejects. */
+	/** The reply of the first step that has one. The last of `#onStart` always has one. Neither throws nor rejects. */
 	#runSteps(
 		request: GraphqlRequest,
 		steps: readonly RequestStep[],
@@ -269,7 +270,7 @@ export class GraphqlHandler implements FirstHandler {
 	/** Who sent it, as far as that is known before the token is verified. */
 	#keyOf(message: IncomingMessage): string {
 		return (
-			this.#senders.get(message.headers.authorization ?? "") ??
+			this.#keysByHeader.get(message.headers.authorization ?? "") ??
 			budgetKeyOf(null, () => this.#options.addressOf(message))
 		);
 	}
@@ -319,7 +320,7 @@ export class GraphqlHandler implements FirstHandler {
 		return null;
 	}
 
-	/** Finds out who sent it. Other mistakes of the request are named before that its sender is refused. */
+	/** Finds out who sent it. A sender without a valid token is refused later: other mistakes of the request are named first. */
 	#identify(request: GraphqlRequest): MaybePromise<null> {
 		const refuse = (error: unknown) => {
 			request.sender = { error };

@@ -26,15 +26,15 @@ import {
 } from "./knownRequest.ts";
 import type { GraphqlRequest, Reply, RequestStep } from "./request.ts";
 import {
-	type Admitted,
-	admitRequest,
 	countUnknownDocument,
 	formatErrors,
 	measuredDocument,
 	type OperationResult,
 	responseText,
 	runOperation,
+	type SenderContext,
 	type StepOptions,
+	senderContextOf,
 	summarizeResponse,
 } from "./requestSteps.ts";
 
@@ -112,7 +112,7 @@ export class KnownDocuments {
 		const { identity, documents, found } = known;
 		if (!isGet && exceededByVariables(found.variables) !== null) return null;
 		request.enter("running");
-		const admitted = admitRequest(this.#options, request, identity);
+		const context = senderContextOf(this.#options, request, identity);
 		ways.short++;
 		const { document, operationName, variables, text, operation } = found;
 		const name = operation.name?.value ?? null;
@@ -127,12 +127,17 @@ export class KnownDocuments {
 				key !== null &&
 				operation.operation === "query" &&
 				answers.isWorthKeeping(key),
-			...admitted,
+			...context,
 		});
 		if (key?.hasEnded && isPromise(result)) this.#lead(key.request, result);
-		const ran = { ...found, revision };
 		return andThen(result, (returned) =>
-			this.#respond(request, ran, admitted, returned, documents),
+			this.#respond(
+				request,
+				{ ...found, revision },
+				context,
+				returned,
+				documents,
+			),
 		);
 	};
 
@@ -159,7 +164,7 @@ export class KnownDocuments {
 		const { budget, documents } = this.#options;
 		const { viewer } = identity;
 		if (budget === null) return this.#replyWith(identity, request, kept);
-		const { costMeter } = admitRequest(this.#options, request, identity);
+		const { costMeter } = senderContextOf(this.#options, request, identity);
 		const admitted = costMeter.admit(kept.cost);
 		return andThen(admitted, (error) => {
 			if (error !== null) return null;
@@ -212,15 +217,16 @@ export class KnownDocuments {
 	#respond(
 		request: GraphqlRequest,
 		found: Runnable & Pick<KeptAnswer, "revision">,
-		{ viewer, costMeter, record }: Admitted,
+		{ viewer, costMeter, record }: SenderContext,
 		{ data, errors, extensions, reuse }: OperationResult,
-		ran: Documents,
+		/** In which the sender's document was looked for. */
+		ownDocuments: Documents,
 	): Reply {
 		const { log, mode, dependsOnViewer, usesOf, httpStatus } = this.#options;
 		const { answers, documents } = this.#options;
 		const { message, isGet, answerKey: key } = request;
 		const { operation, sha256, hasText, revision } = found;
-		const exposesSchema = mode === "development" || ran !== documents;
+		const exposesSchema = mode === "development" || ownDocuments !== documents;
 		const formatted =
 			errors.length === 0
 				? NO_ERRORS

@@ -17,11 +17,11 @@ import type { Sender } from "./requestSteps.ts";
 
 /** How far a request is. */
 export type RequestState =
-	/** It has not looked for an answer that was kept, or looks again at its start: others waited when it came, and one of them may have the same answer. */
+	/** It will look for an answer that was kept. It may have looked when it came, but others waited then, and one of them may leave the same answer. */
 	| "new"
-	/** It has looked for an answer that was kept, for the last time before it runs. */
+	/** It has looked for an answer that was kept, and does not look again. */
 	| "looked"
-	/** It has waited for another request that is the same, and has looked then. */
+	/** It has waited for another request that is the same, and has looked for that one's answer. */
 	| "waited"
 	/** Its operation runs. */
 	| "running"

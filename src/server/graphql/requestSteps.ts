@@ -82,18 +82,18 @@ export function identifySender(
 		: identity;
 }
 
-interface AdmittedRequest {
+interface IdentifiedRequest {
 	readonly message: IncomingMessage;
 	readonly span: Span | null;
 	readonly levels: LimitLevels;
 }
 
-/** What the operation of an identified sender runs with. */
-export function admitRequest(
+/** What an operation runs with that depends on who sent it. */
+export function senderContextOf(
 	{ mode, budget, addressOf, recordsRequests }: StepOptions,
-	{ message, span, levels }: AdmittedRequest,
+	{ message, span, levels }: IdentifiedRequest,
 	{ viewer, isOperator }: Identity,
-): Admitted {
+): SenderContext {
 	return {
 		viewer,
 		explain: requestsExplain(message) && mayExplain(mode, { isOperator }),
@@ -107,7 +107,7 @@ export function admitRequest(
 	};
 }
 
-export type Admitted = Pick<
+export type SenderContext = Pick<
 	OperationContext,
 	"viewer" | "explain" | "costMeter" | "record"
 >;

@@ -154,6 +154,20 @@ export function sqlOf({ values, ...write }: Write): Sql {
 	return { ...write, values: values as readonly Value[] };
 }
 
+/** A SELECT for a session of its own, whose caller reads the rows. */
+export function sqlOfSelect({
+	name,
+	columns,
+	rest,
+	values,
+}: Select<unknown>): Sql {
+	return {
+		name,
+		text: `SELECT ${columns.join(", ")} ${rest}`,
+		values: values as readonly Value[],
+	};
+}
+
 /** The statements of a batch, and what uses the result of each. */
 export function statementsOf({
 	steps,
@@ -163,9 +177,9 @@ export function statementsOf({
 	readonly reads: boolean;
 }[] {
 	// Statements of one shard need no number: it is that of the transaction.
-	const namesShards = new Set(steps.map(({ place }) => place)).size > 1;
+	const namesShards = new Set(steps.map(({ location }) => location)).size > 1;
 	return steps.map((step) => {
-		const shard = namesShards ? { shard: step.place.number } : {};
+		const shard = namesShards ? { shard: step.location.number } : {};
 		if ("write" in step) {
 			const { write, use } = step;
 			return {

@@ -108,7 +108,7 @@ class MysqlDriver
 {
 	readonly hasSingleWriter = false;
 	readonly readOnly: boolean;
-	readonly places: ShardMap;
+	readonly locations: ShardMap;
 	readonly reads: Driver<Shard>["reads"];
 	readonly transact: Driver<Shard>["transact"];
 	readonly admin: StorageAdmin;
@@ -140,7 +140,7 @@ class MysqlDriver
 			return { map, lease };
 		});
 		this.#hosts = lease;
-		this.places = map;
+		this.locations = map;
 		this.#tableCaches = reportTableCaches(map.hosts);
 		this.#transactions = new TransactionQueue(model, this.#limits);
 		this.transact = this.#transactions.run;
@@ -245,23 +245,26 @@ class MysqlDriver
 		model: Model,
 		opened: Parameters<typeof inspectHosts>[0],
 	): StorageAdmin {
-		const { places } = this;
+		const { locations } = this;
 		return {
 			inspectHosts: (deadline) => inspectHosts(opened, deadline),
 			settings: () => settingsOfHosts(opened),
 			async missingTables(shards) {
 				const wanted = shards?.flatMap((shard) => [shard, shard + FEED_SHARDS]);
-				const map = wanted === undefined ? places : only(wanted, places);
+				const map = wanted === undefined ? locations : only(wanted, locations);
 				startCall("missingTables", map.shards.size + map.modShards.size);
 				return missingTables(model, map);
 			},
-			tables: () => tableNames(model, places),
+			tables: () => tableNames(model, locations),
 			createTables: async (progress, firstIds) => {
-				startCall("createTables", places.shards.size + places.modShards.size);
-				for (const { host } of places.shards.values()) {
+				startCall(
+					"createTables",
+					locations.shards.size + locations.modShards.size,
+				);
+				for (const { host } of locations.shards.values()) {
 					if (this.readOnly) throw readOnlyError(host.name);
 				}
-				await createTables(model, places, progress, firstIds);
+				await createTables(model, locations, progress, firstIds);
 			},
 		};
 	}
@@ -277,7 +280,7 @@ class MysqlDriver
 			trace,
 			...(call.decides && { decides: true }),
 			...(shard &&
-				this.places.modShards.get(shard.number) === shard && {
+				this.locations.modShards.get(shard.number) === shard && {
 					onModShard: true,
 				}),
 		};

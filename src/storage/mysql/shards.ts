@@ -56,12 +56,12 @@ export function numbered(
 }
 
 export function byNumber<One extends ShardLocation>(
-	places: readonly One[],
+	locations: readonly One[],
 ): ReadonlyMap<number, One> {
 	return new Map(
-		places
+		locations
 			.toSorted((a, b) => a.number - b.number)
-			.map((place) => [place.number, place]),
+			.map((location) => [location.number, location]),
 	);
 }
 

@@ -56,7 +56,7 @@ interface SqliteOptions {
 }
 
 /** A shard is a file, and a host of its own. */
-interface FilePlace {
+interface FileLocation {
 	readonly number: number;
 	readonly host: ShardFile;
 }
@@ -66,21 +66,21 @@ const ALL = Number.POSITIVE_INFINITY;
 
 /** Whatever is asked is done within one tick. */
 class SqliteDriver
-	extends SqlDriver<FilePlace, StatementTrace | undefined>
-	implements Driver<FilePlace>
+	extends SqlDriver<FileLocation, StatementTrace | undefined>
+	implements Driver<FileLocation>
 {
 	readonly hasSingleWriter = true;
 	readonly readOnly: boolean;
-	readonly places: Driver<FilePlace>["places"];
-	readonly reads: Driver<FilePlace>["reads"];
+	readonly locations: Driver<FileLocation>["locations"];
+	readonly reads: Driver<FileLocation>["reads"];
 	readonly admin: StorageAdmin;
 
 	constructor(model: Model, topology: Topology, readOnly: boolean) {
 		super(model, SQLITE);
 		this.readOnly = readOnly;
-		this.places = {
-			shards: placesOf(mapShardFiles(topology.shards, "db", readOnly)),
-			modShards: placesOf(mapShardFiles(topology.lookups, "mod", readOnly)),
+		this.locations = {
+			shards: locationsOf(mapShardFiles(topology.shards, "db", readOnly)),
+			modShards: locationsOf(mapShardFiles(topology.lookups, "mod", readOnly)),
 		};
 		this.reads = this.#readsOf(model);
 		this.admin = this.#adminOf(model);
@@ -97,16 +97,22 @@ class SqliteDriver
 	}
 
 	transact<T>(
-		place: FilePlace,
-		_: FilePlace | undefined,
+		location: FileLocation,
+		_: FileLocation | undefined,
 		transaction: Transaction<T>,
 		trace: WriteTrace | undefined,
 	): TransactionResult<T> {
-		return transact(place.host.writer, this.model, place, transaction, trace);
+		return transact(
+			location.host.writer,
+			this.model,
+			location,
+			transaction,
+			trace,
+		);
 	}
 
 	protected optionsOf(
-		_: FilePlace,
+		_: FileLocation,
 		call: CallOptions = {},
 		trace: StatementTrace | undefined = call.trace,
 	): StatementTrace | undefined {
@@ -123,8 +129,8 @@ class SqliteDriver
 
 	/** In one transaction, and so with one fsync. */
 	protected perform<Result>(
-		{ host: { writer } }: FilePlace,
-		procedure: Procedure<FilePlace, Result>,
+		{ host: { writer } }: FileLocation,
+		procedure: Procedure<FileLocation, Result>,
 		trace: StatementTrace | undefined,
 	): Result {
 		return writer.transaction(
@@ -134,7 +140,7 @@ class SqliteDriver
 	}
 
 	protected write(
-		{ host: { writer } }: FilePlace,
+		{ host: { writer } }: FileLocation,
 		writes: readonly Write[],
 		trace: StatementTrace | undefined,
 	): readonly number[] {
@@ -150,7 +156,7 @@ class SqliteDriver
 		for (const { host } of this.#files()) host[Symbol.dispose]();
 	}
 
-	#readsOf(model: Model): Driver<FilePlace>["reads"] {
+	#readsOf(model: Model): Driver<FileLocation>["reads"] {
 		const scans = new Map(
 			[...model.mappings.values()].map((mapping) => [
 				mapping.name,
@@ -174,7 +180,7 @@ class SqliteDriver
 
 	#adminOf(model: Model): StorageAdmin {
 		const tablesOf = (
-			map: ReadonlyMap<number, FilePlace>,
+			map: ReadonlyMap<number, FileLocation>,
 			tables: readonly Table[],
 			followed: Model | null,
 		) =>
@@ -185,13 +191,13 @@ class SqliteDriver
 				followed,
 			}));
 		const ofShards = tablesOf(
-			this.places.shards,
+			this.locations.shards,
 			[...shardTables(model), OUTBOX],
 			model,
 		);
 		const all = [
 			...ofShards,
-			...tablesOf(this.places.modShards, MOD_SHARD_TABLES, null),
+			...tablesOf(this.locations.modShards, MOD_SHARD_TABLES, null),
 		];
 		const missing = async (shards?: readonly number[]) => {
 			const some =
@@ -227,8 +233,8 @@ class SqliteDriver
 		const report = {
 			host: "embedded",
 			role: "primary",
-			shards: [...this.places.shards.keys()],
-			modShards: [...this.places.modShards.keys()],
+			shards: [...this.locations.shards.keys()],
+			modShards: [...this.locations.modShards.keys()],
 			version: null,
 			isReadOnly: false,
 			server: null,
@@ -251,7 +257,7 @@ class SqliteDriver
 
 	#outboxReport(): OutboxReport {
 		return outboxReport(
-			[...this.places.shards.values()].flatMap(({ number, host }) => {
+			[...this.locations.shards.values()].flatMap(({ number, host }) => {
 				const outbox = { host: host.name, shards: [number] } as const;
 				const select = sizeOf(SQLITE, { outbox, limit: OUTBOX_COUNTED });
 				return onFile(host, ({ reader }) => selectFrom(reader, select));
@@ -259,15 +265,15 @@ class SqliteDriver
 		);
 	}
 
-	#files(): readonly FilePlace[] {
-		const { shards, modShards } = this.places;
+	#files(): readonly FileLocation[] {
+		const { shards, modShards } = this.locations;
 		return [...shards.values(), ...modShards.values()];
 	}
 }
 
-function placesOf(
+function locationsOf(
 	files: ReadonlyMap<number, ShardFile>,
-): ReadonlyMap<number, FilePlace> {
+): ReadonlyMap<number, FileLocation> {
 	return new Map(
 		[...files].map(([number, host]) => [number, { number, host }]),
 	);

@@ -14,7 +14,7 @@ export interface BatchedSelect extends Omit<Select<unknown>, "read"> {
 }
 
 export type BatchedStatement<P extends ShardLocation> = {
-	readonly place: P;
+	readonly location: P;
 } & (
 	| {
 			/** With the same columns: where that is faster, they are one statement. */
@@ -31,20 +31,20 @@ export class StatementBatch<P extends ShardLocation> {
 	readonly steps: BatchedStatement<P>[] = [];
 
 	/** Together they ask for shards of one host. */
-	ask(place: P, ...questions: readonly BatchedSelect[]): void {
-		this.steps.push({ place, questions });
+	ask(location: P, ...questions: readonly BatchedSelect[]): void {
+		this.steps.push({ location, questions });
 	}
 
 	write(
-		place: P,
+		location: P,
 		write: Write,
 		use: (written: Written) => void = () => {},
 	): void {
-		this.steps.push({ place, write, use });
+		this.steps.push({ location, write, use });
 	}
 
-	writeAll(place: P, writes: readonly Write[]): void {
-		for (const write of writes) this.write(place, write);
+	writeAll(location: P, writes: readonly Write[]): void {
+		for (const write of writes) this.write(location, write);
 	}
 }
 

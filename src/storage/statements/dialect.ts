@@ -42,7 +42,7 @@ export interface Spelling {
 }
 
 /** Where a host keeps the outbox entries of its shards. */
-export interface OutboxPlace {
+export interface OutboxLocation {
 	/** The one that these shards have: its table, the shard of a row, and whether that is one of them. */
 	of(shards: readonly number[]): {
 		readonly table: string;
@@ -71,8 +71,8 @@ export interface Dialect<P extends ShardLocation> extends Spelling {
 	readonly maxTables: number;
 	/** What makes a SELECT lock its rows; empty where a transaction has the shard to itself. */
 	readonly forUpdate: string;
-	readonly outbox: OutboxPlace;
-	table(place: P, name: string): string;
+	readonly outbox: OutboxLocation;
+	table(location: P, name: string): string;
 	/** Makes the optimizer read a table by an index; empty where it does so by itself. */
 	index(name: "primary" | "edge" | "due"): string;
 	/** After an INSERT, for rows whose key exists: these columns get the new values. */

@@ -26,7 +26,7 @@ export type MappedEdge = Edge & { readonly mapping: Mapping };
 /** Edges of one mapping by their ends. */
 export function edgesBetween<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	place: P,
+	location: P,
 	mapping: Mapping,
 	keys: readonly EdgeKey[],
 ): Select<Edge | null> {
@@ -34,7 +34,7 @@ export function edgesBetween<P extends ShardLocation>(
 	return {
 		name: `edges ${mapping.name}`,
 		columns: edgeColumns(dialect),
-		rest: `FROM ${dialect.table(place, mapping.table)}
+		rest: `FROM ${dialect.table(location, mapping.table)}
 			${dialect.index("edge")} WHERE ${text}`,
 		values,
 		read(rows) {
@@ -51,7 +51,7 @@ export function edgesBetween<P extends ShardLocation>(
 /** The nearest present edge above or below one, if there is one. */
 export function neighborOf<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	place: P,
+	location: P,
 	mapping: Mapping,
 	{ from, sequence, to }: Edge,
 	side: "above" | "below",
@@ -60,7 +60,7 @@ export function neighborOf<P extends ShardLocation>(
 	return {
 		name: `neighbors ${mapping.name}`,
 		columns: edgeColumns(dialect),
-		rest: `FROM ${dialect.table(place, mapping.table)}
+		rest: `FROM ${dialect.table(location, mapping.table)}
 			WHERE from_id = ? AND state = ${PRESENT}
 				AND sequence ${over}= ? AND (sequence ${over} ? OR to_id ${over} ?)
 			ORDER BY sequence ${order}, to_id ${order} LIMIT 1`,
@@ -72,7 +72,7 @@ export function neighborOf<P extends ShardLocation>(
 /** Present edges of a list from a position upward, lowest first. */
 export function presentEdgesFrom<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	place: P,
+	location: P,
 	{ mapping, from }: ListKey,
 	{ sequence, to }: Position,
 	limit: number | null,
@@ -80,7 +80,7 @@ export function presentEdgesFrom<P extends ShardLocation>(
 	return {
 		name: `list ${mapping.name}`,
 		columns: edgeColumns(dialect),
-		rest: `FROM ${dialect.table(place, mapping.table)}
+		rest: `FROM ${dialect.table(location, mapping.table)}
 			WHERE from_id = ? AND state = ${PRESENT}
 				AND sequence >= ? AND (sequence > ? OR to_id >= ?)
 			ORDER BY sequence, to_id${limit === null ? "" : ` LIMIT ${limit}`}`,
@@ -92,7 +92,7 @@ export function presentEdgesFrom<P extends ShardLocation>(
 /** Counts a list's present edges. The highest sequence includes removed edges. */
 export function countEdges<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	place: P,
+	location: P,
 	{ mapping, from }: ListKey,
 ): Select<{ readonly count: number; readonly last: number }> {
 	return {
@@ -101,7 +101,7 @@ export function countEdges<P extends ShardLocation>(
 			`COUNT(CASE WHEN state = ${PRESENT} THEN 1 END)`,
 			dialect.number("COALESCE(MAX(sequence), 0)"),
 		],
-		rest: `FROM ${dialect.table(place, mapping.table)} WHERE from_id = ?`,
+		rest: `FROM ${dialect.table(location, mapping.table)} WHERE from_id = ?`,
 		values: [BigInt(from)],
 		read: (rows) =>
 			rows.map(([count, last]) => ({
@@ -119,7 +119,7 @@ export interface EdgeToWrite extends MappedEdge {
 /** Writes edges of locked lists. New ones get a plain INSERT: with the clause for existing rows, MySQL would lock the gap beside it, where another list's edges go. */
 export function writeEdges<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	place: P,
+	location: P,
 	edges: readonly EdgeToWrite[],
 ): readonly Write[] {
 	const groups = Map.groupBy(
@@ -129,12 +129,12 @@ export function writeEdges<P extends ShardLocation>(
 	return [...groups.values()].flatMap((group) => {
 		const [{ mapping, exists }] = group as [EdgeToWrite];
 		if (exists && (group.length === 1 || dialect.maxRows === 1)) {
-			return group.map((edge) => updateEdge(dialect, place, edge));
+			return group.map((edge) => updateEdge(dialect, location, edge));
 		}
 		const columns = ["sequence", "state", "version"];
 		return insertsOf(dialect, {
 			name: `set ${mapping.name}`,
-			into: `${dialect.table(place, mapping.table)} (${COLUMNS})`,
+			into: `${dialect.table(location, mapping.table)} (${COLUMNS})`,
 			made: group.map(({ from, to, sequence, state, version }) => [
 				BigInt(from),
 				BigInt(to),
@@ -149,7 +149,7 @@ export function writeEdges<P extends ShardLocation>(
 
 function updateEdge<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	place: P,
+	location: P,
 	{ mapping, from, to, sequence, state, version }: EdgeToWrite,
 ): Write {
 	const { literal } = dialect;
@@ -157,7 +157,7 @@ function updateEdge<P extends ShardLocation>(
 	const [s, t, v, f, o] = values.map((value) => literal?.(value) ?? "?");
 	return {
 		name: `set ${mapping.name}`,
-		text: `UPDATE ${dialect.table(place, mapping.table)} ${dialect.index("edge")}
+		text: `UPDATE ${dialect.table(location, mapping.table)} ${dialect.index("edge")}
 			SET sequence = ${s}, state = ${t}, version = ${v}
 			WHERE from_id = ${f} AND to_id = ${o}`,
 		values: literal === null ? values : [],
@@ -167,7 +167,7 @@ function updateEdge<P extends ShardLocation>(
 /** Deletes edges of locked lists, as they were read: by their whole primary key. */
 export function deleteEdges<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	place: P,
+	location: P,
 	edges: readonly MappedEdge[],
 ): readonly Write[] {
 	const mappings = Map.groupBy(edges, ({ mapping }) => mapping);
@@ -181,7 +181,7 @@ export function deleteEdges<P extends ShardLocation>(
 			);
 			return {
 				name: `delete ${mapping.name}`,
-				text: `DELETE FROM ${dialect.table(place, mapping.table)} WHERE ${text}`,
+				text: `DELETE FROM ${dialect.table(location, mapping.table)} WHERE ${text}`,
 				values,
 			};
 		}),

@@ -28,13 +28,13 @@ export type MappedRow = ListRow & { readonly mapping: Mapping };
 export function touchShard<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	batch: StatementBatch<P>,
-	place: P,
+	location: P,
 ): void {
 	if (!dialect.outbox.isShared) return;
-	batch.ask(place, {
+	batch.ask(location, {
 		name: "touch shard",
 		columns: ["1"],
-		rest: `FROM ${dialect.table(place, "lists")} LIMIT 0 ${dialect.forUpdate}`,
+		rest: `FROM ${dialect.table(location, "lists")} LIMIT 0 ${dialect.forUpdate}`,
 		values: [],
 		use() {},
 	});
@@ -47,13 +47,13 @@ export function touchShard<P extends ShardLocation>(
  */
 export function lockLists<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	place: P,
+	location: P,
 	keys: readonly ListKey[],
 ): readonly Write[] {
 	if (dialect.forUpdate === "") return [];
 	return insertsOf(dialect, {
 		name: "lock lists",
-		into: `${dialect.table(place, "lists")} (${COLUMNS})`,
+		into: `${dialect.table(location, "lists")} (${COLUMNS})`,
 		made: keys.map(({ mapping, from }) => [
 			BigInt(from),
 			mapping.name,
@@ -74,7 +74,7 @@ export function lockLists<P extends ShardLocation>(
  */
 export function listsOf<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	place: P,
+	location: P,
 	{ name }: Mapping,
 	froms: readonly Id[],
 ): Select<ListRow> {
@@ -89,7 +89,7 @@ export function listsOf<P extends ShardLocation>(
 			`${number("count")} AS state`,
 			`${number("epoch")} AS version`,
 		],
-		rest: `FROM ${dialect.table(place, "lists")} ${dialect.index("primary")}
+		rest: `FROM ${dialect.table(location, "lists")} ${dialect.index("primary")}
 			WHERE mapping = ${literal?.(name) ?? "?"} AND ${text}`,
 		values: [...(literal === null ? [name] : []), ...values],
 		read: (rows) =>
@@ -105,7 +105,7 @@ export function listsOf<P extends ShardLocation>(
 /** Locks and reads a row, if it exists. */
 export function lockedList<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	place: P,
+	location: P,
 	{ mapping, from }: ListKey,
 ): Select<ListRow> {
 	const { literal } = dialect;
@@ -114,7 +114,7 @@ export function lockedList<P extends ShardLocation>(
 	return {
 		name: "lock lists",
 		columns: listColumns(dialect),
-		rest: `FROM ${dialect.table(place, "lists")} WHERE from_id = ${one} AND mapping = ${name} ${dialect.forUpdate}`,
+		rest: `FROM ${dialect.table(location, "lists")} WHERE from_id = ${one} AND mapping = ${name} ${dialect.forUpdate}`,
 		values: literal === null ? key : [],
 		read: (rows) => rows.map(listOf),
 	};
@@ -138,32 +138,32 @@ export function setLists<P extends ShardLocation>(
 	shards: readonly ShardRows<P>[],
 ): void {
 	const few = shards.filter(([, { length }]) => length <= MOST_OF_SHARD);
-	const rows = few.flatMap(([place, some]) =>
-		some.map((row) => ({ ...row, place })),
+	const rows = few.flatMap(([location, some]) =>
+		some.map((row) => ({ ...row, location })),
 	);
 	const areTogether = dialect.maxTables > 1 && rows.length >= LEAST_TOGETHER;
-	for (const [place, some] of shards) {
+	for (const [location, some] of shards) {
 		if (areTogether && some.length <= MOST_OF_SHARD) continue;
-		batch.writeAll(place, writeLists(dialect, place, some));
+		batch.writeAll(location, writeLists(dialect, location, some));
 	}
 	if (!areTogether) return;
 	for (const some of chunks(rows, dialect.maxTables)) {
-		const [{ place }] = some as [(typeof rows)[number]];
-		batch.write(place, updateOf(dialect, some));
+		const [{ location }] = some as [(typeof rows)[number]];
+		batch.write(location, updateOf(dialect, some));
 	}
 }
 
 function updateOf<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	rows: readonly (MappedRow & { readonly place: P })[],
+	rows: readonly (MappedRow & { readonly location: P })[],
 ): Write {
 	const spelled = (value: MadeValue) => dialect.literal?.(value);
 	const tables: string[] = [];
 	const sets: string[] = [];
 	const keys: string[] = [];
 	for (const [at, row] of rows.entries()) {
-		const { place, mapping, from, count, lastSequence, epoch } = row;
-		tables.push(`${dialect.table(place, "lists")} l${at}`);
+		const { location, mapping, from, count, lastSequence, epoch } = row;
+		tables.push(`${dialect.table(location, "lists")} l${at}`);
 		sets.push(
 			`l${at}.count = ${spelled(count)}, l${at}.last_sequence = ${spelled(lastSequence)}, l${at}.epoch = ${spelled(epoch)}`,
 		);
@@ -181,12 +181,12 @@ function updateOf<P extends ShardLocation>(
 /** Writes rows that are locked. */
 export function writeLists<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	place: P,
+	location: P,
 	rows: readonly MappedRow[],
 ): readonly Write[] {
 	return insertsOf(dialect, {
 		name: "set list",
-		into: `${dialect.table(place, "lists")} (${COLUMNS})`,
+		into: `${dialect.table(location, "lists")} (${COLUMNS})`,
 		made: rows.map(({ mapping, from, count, lastSequence, epoch }) => [
 			BigInt(from),
 			mapping.name,

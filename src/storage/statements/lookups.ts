@@ -21,7 +21,7 @@ import { READS } from "./reads.ts";
 export function* changeLookups<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	model: Model,
-	place: P,
+	location: P,
 	changes: readonly LookupChange[],
 ): Procedure<P, readonly (LookupRow | null)[]> {
 	const rows = new Map<LookupChange, LookupRow | null>();
@@ -35,8 +35,8 @@ export function* changeLookups<P extends ShardLocation>(
 	for (const some of rounds.values()) {
 		let affected = 0;
 		const batch = new StatementBatch<P>();
-		for (const write of writesOf(dialect, place, some)) {
-			batch.write(place, write, (written) => {
+		for (const write of writesOf(dialect, location, some)) {
+			batch.write(location, write, (written) => {
 				affected += written.affected;
 			});
 		}
@@ -50,12 +50,12 @@ export function* changeLookups<P extends ShardLocation>(
 		const read = new StatementBatch<P>();
 		for (const keys of chunks(some, MAX_KEYS)) {
 			const [first, ...others] = keys as [LookupChange];
-			const select = READS.lookups.select(dialect, model, place, [
+			const select = READS.lookups.select(dialect, model, location, [
 				first,
 				...others,
 			]);
 			read.ask(
-				place,
+				location,
 				batchedSelect(select, (found) => {
 					for (const [at, change] of keys.entries()) {
 						rows.set(change, found[at] ?? null);
@@ -80,10 +80,10 @@ function nameOf({ name, key }: LookupKey): string {
  */
 function writesOf<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	place: P,
+	location: P,
 	changes: readonly LookupChange[],
 ): readonly Write[] {
-	const table = dialect.table(place, "lookups");
+	const table = dialect.table(location, "lookups");
 	const keyColumn = dialect.name("key");
 	const own = `name = ? AND ${keyColumn} = ? AND id = ? AND token = ?`;
 	const writes: Write[] = [];

@@ -15,7 +15,7 @@ const INSERT_LENGTH = 1_000_000;
 /** The stored texts of objects of one type. */
 export function objectTexts<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	place: P,
+	location: P,
 	table: string,
 	locals: readonly number[],
 ): Select<string | null> {
@@ -25,7 +25,7 @@ export function objectTexts<P extends ShardLocation>(
 	return {
 		name: `objects ${table}`,
 		columns: ["local_id", "data"],
-		rest: `FROM ${dialect.table(place, table)}
+		rest: `FROM ${dialect.table(location, table)}
 			WHERE ${text}`,
 		values,
 		read(rows) {
@@ -40,7 +40,7 @@ export function lockObjects<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	model: Model,
 	batch: StatementBatch<P>,
-	place: P,
+	location: P,
 	ids: readonly Id[],
 	found: Map<Id, JsonObject>,
 ): void {
@@ -53,17 +53,17 @@ export function lockObjects<P extends ShardLocation>(
 			name: `lock ${type.table}`,
 			columns: ["local_id", "data"],
 			// The index is named because a table scan, cheaper for a small table, locks all rows it reads.
-			rest: `FROM ${dialect.table(place, type.table)}
+			rest: `FROM ${dialect.table(location, type.table)}
 				${dialect.index("primary")} WHERE ${text} ORDER BY local_id ${dialect.forUpdate}`,
 			values,
 			read: (rows) => rows,
 		};
 		batch.ask(
-			place,
+			location,
 			batchedSelect(locked, (rows) => {
 				for (const [local, data] of rows) {
 					const id = packId({
-						shard: place.number,
+						shard: location.number,
 						type: type.number,
 						local: Number(local),
 					});
@@ -79,7 +79,7 @@ export function insertObjects<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	model: Model,
 	batch: StatementBatch<P>,
-	place: P,
+	location: P,
 	objects: readonly NewObject[],
 	now: number,
 	ids: Id[],
@@ -95,7 +95,7 @@ export function insertObjects<P extends ShardLocation>(
 		const hasIds = local !== undefined;
 		const texts = some.map(({ data }) => JSON.stringify(data));
 		const columns = hasIds ? "local_id, data, ts" : "data, ts";
-		const into = `${dialect.table(place, type.table)} (${columns})`;
+		const into = `${dialect.table(location, type.table)} (${columns})`;
 		const name = `insert ${type.table}`;
 		for (const [first, part] of byLength(texts)) {
 			const rows = part.map((data, at) =>
@@ -106,11 +106,11 @@ export function insertObjects<P extends ShardLocation>(
 				const from = next;
 				next += write.values.length / (hasIds ? 3 : 2);
 				const own = indexes.slice(from, next);
-				batch.write(place, write, ({ firstId }) => {
+				batch.write(location, write, ({ firstId }) => {
 					for (const [nth, index] of own.entries()) {
 						const given = (objects[index] as NewObject).local;
 						ids[index] = newObjectId(
-							place.number,
+							location.number,
 							type,
 							given ?? firstId + nth,
 						);
@@ -125,12 +125,12 @@ export function insertObjects<P extends ShardLocation>(
 export function updateObjects<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	model: Model,
-	place: P,
+	location: P,
 	objects: ReadonlyMap<Id, JsonObject>,
 	now: number,
 ): readonly Write[] {
 	return byType(model, [...objects.keys()]).flatMap(([type, ids]) => {
-		const table = dialect.table(place, type.table);
+		const table = dialect.table(location, type.table);
 		const name = `update ${type.table}`;
 		const texts = ids.map((id) => JSON.stringify(objects.get(id)));
 		return [...byLength(texts)].flatMap(([first, some]): readonly Write[] => {

@@ -22,7 +22,7 @@ interface CommonRead<K extends CommonKind> {
 	readonly select: <P extends ShardLocation>(
 		dialect: Dialect<P>,
 		model: Model,
-		place: P,
+		location: P,
 		/** Keys of one table; one key, without `tableOf`. */
 		keys: readonly [ReadKey<K>, ...ReadKey<K>[]],
 	) => Select<ReadResult<K>>;
@@ -31,21 +31,21 @@ interface CommonRead<K extends CommonKind> {
 export const READS: { readonly [K in CommonKind]: CommonRead<K> } = {
 	objects: {
 		tableOf: tableOfObject,
-		select: (dialect, model, place, ids) =>
+		select: (dialect, model, location, ids) =>
 			objectTexts(
 				dialect,
-				place,
+				location,
 				tableOfObject(model, ids[0]) ?? "",
 				ids.map((id) => unpackId(id).local),
 			),
 	},
 	edges: {
 		tableOf: (_, { mapping }) => mapping.table,
-		select: (dialect, _, place, keys) =>
-			edgesBetween(dialect, place, keys[0].mapping, keys),
+		select: (dialect, _, location, keys) =>
+			edgesBetween(dialect, location, keys[0].mapping, keys),
 	},
 	renumberings: {
-		select: (dialect, _, place, [{ mapping, from, since }]) => ({
+		select: (dialect, _, location, [{ mapping, from, since }]) => ({
 			name: "renumberings",
 			columns: [
 				"epoch",
@@ -55,7 +55,7 @@ export const READS: { readonly [K in CommonKind]: CommonRead<K> } = {
 				dialect.id("high_to"),
 				"shift",
 			],
-			rest: `FROM ${dialect.table(place, "renumberings")}
+			rest: `FROM ${dialect.table(location, "renumberings")}
 				WHERE from_id = ? AND mapping = ? AND epoch > ?`,
 			values: [BigInt(from), mapping.name, since],
 			read: (rows) => [
@@ -71,8 +71,8 @@ export const READS: { readonly [K in CommonKind]: CommonRead<K> } = {
 		}),
 	},
 	counts: {
-		select(dialect, _, place, [{ mapping, from }]) {
-			const table = (name: string) => dialect.table(place, name);
+		select(dialect, _, location, [{ mapping, from }]) {
+			const table = (name: string) => dialect.table(location, name);
 			const { number } = dialect;
 			const id = BigInt(from);
 			return {
@@ -109,13 +109,16 @@ export const READS: { readonly [K in CommonKind]: CommonRead<K> } = {
 	 * mapping. An index by count would have to be written with each change of any count.
 	 */
 	longestLists: {
-		select: (dialect, model, place, [{ mapping, limit }]) => ({
+		select: (dialect, model, location, [{ mapping, limit }]) => ({
 			name: `longest lists of ${mapping.name}`,
 			columns: [dialect.id("from_id"), dialect.number("count")],
-			rest: `FROM ${dialect.table(place, "lists")} AS list ${dialect.index("primary")}
+			rest: `FROM ${dialect.table(location, "lists")} AS list ${dialect.index("primary")}
 				WHERE from_id BETWEEN ? AND ? AND mapping = ? AND list.count > 0
 				ORDER BY list.count DESC, from_id LIMIT ${limit}`,
-			values: [...rowIds(place.number, ownerOf(model, mapping)), mapping.name],
+			values: [
+				...rowIds(location.number, ownerOf(model, mapping)),
+				mapping.name,
+			],
 			read: (rows) => [
 				rows.map(([from, count]) => ({
 					from: from as Id,
@@ -126,7 +129,7 @@ export const READS: { readonly [K in CommonKind]: CommonRead<K> } = {
 	},
 	lookups: {
 		tableOf: () => "lookups",
-		select(dialect, _, place, keys) {
+		select(dialect, _, location, keys) {
 			const names = Map.groupBy(keys, ({ name }) => name);
 			const clauses = [...names].map(([name, some]): Clause => {
 				const { text, values } = dialect.isIn(
@@ -138,7 +141,7 @@ export const READS: { readonly [K in CommonKind]: CommonRead<K> } = {
 			return {
 				name: "lookups",
 				columns: lookupColumns(dialect),
-				rest: `FROM ${dialect.table(place, "lookups")}
+				rest: `FROM ${dialect.table(location, "lookups")}
 					WHERE ${clauses.map(({ text }) => text).join(" OR ")}`,
 				values: clauses.flatMap(({ values }) => values),
 				read(rows) {

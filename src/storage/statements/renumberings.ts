@@ -27,17 +27,17 @@ import { writeLists } from "./lists.ts";
  */
 export function* renumberList<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	place: P,
+	location: P,
 	{ mapping, from, at }: EdgePosition,
 	row: ListRow,
 ): Procedure<P, ListRow> {
 	const list = { mapping, from };
 	let edges: readonly Edge[] = [];
 	function* read(limit: number | null): Procedure<P, void> {
-		const select = presentEdgesFrom(dialect, place, list, at, limit);
+		const select = presentEdgesFrom(dialect, location, list, at, limit);
 		const batch = new StatementBatch<P>();
 		batch.ask(
-			place,
+			location,
 			batchedSelect(select, (found) => {
 				edges = found;
 			}),
@@ -66,13 +66,13 @@ export function* renumberList<P extends ShardLocation>(
 		epoch,
 	};
 	const batch = new StatementBatch<P>();
-	batch.writeAll(place, [
-		...writeEdges(dialect, place, shifted),
-		...writeLists(dialect, place, [{ ...next, mapping }]),
+	batch.writeAll(location, [
+		...writeEdges(dialect, location, shifted),
+		...writeLists(dialect, location, [{ ...next, mapping }]),
 		{
 			// Those of the future are left from an epoch that somebody set back.
 			name: "delete renumberings",
-			text: `DELETE FROM ${dialect.table(place, "renumberings")}
+			text: `DELETE FROM ${dialect.table(location, "renumberings")}
 				WHERE from_id = ? AND mapping = ? AND (epoch <= ? OR epoch >= ?)`,
 			values: [
 				BigInt(from),
@@ -81,7 +81,7 @@ export function* renumberList<P extends ShardLocation>(
 				epoch,
 			],
 		},
-		addRenumbering(dialect, place, list, { low, high, by, epoch }),
+		addRenumbering(dialect, location, list, { low, high, by, epoch }),
 	]);
 	yield batch;
 	return next;
@@ -90,7 +90,7 @@ export function* renumberList<P extends ShardLocation>(
 /** Counts a locked list's edges and updates its row. */
 export function* recountList<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	place: P,
+	location: P,
 	list: ListKey,
 	row: ListRow,
 ): Procedure<P, void> {
@@ -99,26 +99,32 @@ export function* recountList<P extends ShardLocation>(
 	let newestEpoch = 0;
 	const read = new StatementBatch<P>();
 	read.ask(
-		place,
-		batchedSelect(countEdges(dialect, place, list), ([found = counted]) => {
+		location,
+		batchedSelect(countEdges(dialect, location, list), ([found = counted]) => {
 			counted = found;
 		}),
 	);
 	read.ask(
-		place,
-		batchedSelect(newestRenumbering(dialect, place, list), ([newest = 0]) => {
-			newestEpoch = newest;
-		}),
+		location,
+		batchedSelect(
+			newestRenumbering(dialect, location, list),
+			([newest = 0]) => {
+				newestEpoch = newest;
+			},
+		),
 	);
 	yield read;
 	const next = recounted(row, { ...counted, newestEpoch });
 	const { epoch } = next;
 	const batch = new StatementBatch<P>();
-	batch.writeAll(place, writeLists(dialect, place, [{ ...next, mapping }]));
+	batch.writeAll(
+		location,
+		writeLists(dialect, location, [{ ...next, mapping }]),
+	);
 	if (epoch !== newestEpoch) {
 		batch.write(
-			place,
-			addRenumbering(dialect, place, list, { ...NO_SHIFT, epoch }),
+			location,
+			addRenumbering(dialect, location, list, { ...NO_SHIFT, epoch }),
 		);
 	}
 	yield batch;
@@ -126,13 +132,13 @@ export function* recountList<P extends ShardLocation>(
 
 function newestRenumbering<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	place: P,
+	location: P,
 	{ mapping, from }: ListKey,
 ): Select<number> {
 	return {
 		name: "newest renumbering",
 		columns: [dialect.number("COALESCE(MAX(epoch), 0)")],
-		rest: `FROM ${dialect.table(place, "renumberings")}
+		rest: `FROM ${dialect.table(location, "renumberings")}
 			WHERE from_id = ? AND mapping = ?`,
 		values: [BigInt(from), mapping.name],
 		read: (rows) => rows.map(([newest]) => Number(newest)),
@@ -141,13 +147,13 @@ function newestRenumbering<P extends ShardLocation>(
 
 function addRenumbering<P extends ShardLocation>(
 	dialect: Dialect<P>,
-	place: P,
+	location: P,
 	{ mapping, from }: ListKey,
 	{ epoch, low, high, by }: Renumbering,
 ): Write {
 	return {
 		name: "add renumbering",
-		text: `INSERT INTO ${dialect.table(place, "renumberings")} (epoch, low_sequence, low_to, high_sequence, high_to, shift, from_id, mapping)
+		text: `INSERT INTO ${dialect.table(location, "renumberings")} (epoch, low_sequence, low_to, high_sequence, high_to, shift, from_id, mapping)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		values: [
 			epoch,

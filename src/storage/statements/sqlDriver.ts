@@ -52,12 +52,12 @@ export abstract class SqlDriver<P extends ShardLocation, Options> {
 	}
 
 	protected abstract optionsOf(
-		place: P,
+		location: P,
 		call?: CallOptions,
 		trace?: StatementTrace,
 	): Options;
 
-	/** The results of SELECTs with the same columns, of places of one host: in one statement, if there are many places. */
+	/** The results of SELECTs with the same columns, of shards of one host: in one statement, if there are several. */
 	protected abstract select<Result>(
 		host: P["host"],
 		selects: readonly Select<Result>[],
@@ -66,14 +66,14 @@ export abstract class SqlDriver<P extends ShardLocation, Options> {
 
 	/** Executes a procedure whose statements may commit one by one. */
 	protected abstract perform<Result>(
-		place: P,
+		location: P,
 		procedure: Procedure<P, Result>,
 		options: Options,
 	): MaybePromise<Result>;
 
 	/** Executes writes that can be repeated without harm, in one round trip. How many rows each changed. */
 	protected abstract write(
-		place: P,
+		location: P,
 		writes: readonly Write[],
 		options: Options,
 	): MaybePromise<readonly number[]>;
@@ -209,15 +209,15 @@ export abstract class SqlDriver<P extends ShardLocation, Options> {
 
 	walk<K extends WalkKind>(
 		kind: K,
-		place: P,
+		location: P,
 		of: WalkOf<K>,
 		last: WalkRow<K> | null,
 		limit: number,
 	): MaybePromise<readonly WalkRow<K>[]> {
 		const { dialect, model } = this;
-		const options = this.optionsOf(place);
-		const select = WALKS[kind](dialect, model, place, of, last, limit);
-		return this.#selectOne(place.host, select, options);
+		const options = this.optionsOf(location);
+		const select = WALKS[kind](dialect, model, location, of, last, limit);
+		return this.#selectOne(location.host, select, options);
 	}
 
 	/**
@@ -225,51 +225,55 @@ export abstract class SqlDriver<P extends ShardLocation, Options> {
 	 * were faster. `until` is therefore a value that no other process uses.
 	 */
 	async takeEntries(
-		place: P,
+		location: P,
 		entries: readonly OutboxPosition[],
 		until: number,
 		trace: StatementTrace | undefined,
 	): Promise<readonly OutboxKey[]> {
 		const { dialect } = this;
-		const options = this.optionsOf(place, {}, trace);
+		const options = this.optionsOf(location, {}, trace);
 		const taken: OutboxKey[] = [];
 		for (const some of chunks(entries, ENTRIES)) {
 			const write = takeEntries(dialect, some, until);
-			const [changed = 0] = await this.write(place, [write], options);
+			const [changed = 0] = await this.write(location, [write], options);
 			if (changed === 0) continue;
 			const select = takenEntries(dialect, some, until);
 			const keys =
 				changed === some.length
 					? some.map(({ shard, local }) => ({ shard, local }))
-					: await this.#selectOne(place.host, select, options);
+					: await this.#selectOne(location.host, select, options);
 			taken.push(...keys);
 		}
 		return taken;
 	}
 
 	recordFailedDeliveries(
-		place: P,
+		location: P,
 		failures: readonly FailedDelivery[],
 		trace: StatementTrace | undefined,
 	): MaybePromise<void> {
-		return this.#write(place, postponeEntries(this.dialect, failures), trace);
+		return this.#write(
+			location,
+			postponeEntries(this.dialect, failures),
+			trace,
+		);
 	}
 
 	deleteOutboxEntries(
-		place: P,
+		location: P,
 		keys: readonly OutboxKey[],
 		trace: StatementTrace | undefined,
 	): MaybePromise<void> {
-		return this.#write(place, deleteEntries(this.dialect, keys), trace);
+		return this.#write(location, deleteEntries(this.dialect, keys), trace);
 	}
 
 	#write(
-		place: P,
+		location: P,
 		writes: readonly Write[],
 		trace: StatementTrace | undefined,
 	): MaybePromise<void> {
-		const options = this.optionsOf(place, {}, trace);
-		return andThen(this.write(place, writes, options), () => {});
+		const options = this.optionsOf(location, {}, trace);
+		return andThen(this.write(location, writes, options), () => {});
 	}
 
 	/** Side by side on each mod shard. What fails there is the result of its keys. */
@@ -281,20 +285,20 @@ export abstract class SqlDriver<P extends ShardLocation, Options> {
 		const rows = new Map<LookupChange, KeyResult<LookupRow | null>>();
 		const shards = Map.groupBy(some, ({ shard }) => shard);
 		await Promise.all(
-			[...shards].map(async ([place, own]) => {
+			[...shards].map(async ([location, own]) => {
 				const changes = own.map(({ key }) => key);
 				try {
 					const after = await this.perform(
-						place,
-						changeLookups(this.dialect, this.model, place, changes),
-						this.optionsOf(place, {}, trace),
+						location,
+						changeLookups(this.dialect, this.model, location, changes),
+						this.optionsOf(location, {}, trace),
 					);
 					for (const [at, change] of changes.entries()) {
 						rows.set(change, after[at] ?? null);
 					}
 				} catch (thrown) {
 					if (!(thrown instanceof StorageFailure)) throw thrown;
-					const error = toStorageError(thrown, place.number);
+					const error = toStorageError(thrown, location.number);
 					for (const change of changes) rows.set(change, error);
 				}
 			}),

@@ -18,20 +18,20 @@ import {
 type Walk<K extends WalkKind> = <P extends ShardLocation>(
 	dialect: Dialect<P>,
 	model: Model,
-	place: P,
+	location: P,
 	of: WalkOf<K>,
 	last: WalkRow<K> | null,
 	limit: number,
 ) => Select<WalkRow<K>>;
 
 export const WALKS: { readonly [K in WalkKind]: Walk<K> } = {
-	objects(dialect, model, place, [, name], last, limit) {
+	objects(dialect, model, location, [, name], last, limit) {
 		const type = model.objects.get(name) as ObjectType;
-		const { number: shard } = place;
+		const { number: shard } = location;
 		return {
 			name: `walk ${type.table}`,
 			columns: ["local_id", "data"],
-			rest: `FROM ${dialect.table(place, type.table)}
+			rest: `FROM ${dialect.table(location, type.table)}
 				WHERE local_id > ? AND local_id <= ${MAX_LOCAL}
 				ORDER BY local_id LIMIT ${limit}`,
 			values: [last === null ? 0 : unpackId(last.id).local],
@@ -43,7 +43,7 @@ export const WALKS: { readonly [K in WalkKind]: Walk<K> } = {
 		};
 	},
 	// By both ends: an edge that moves meanwhile is still returned once.
-	edges(dialect, _, place, [, mapping, start], last, limit) {
+	edges(dialect, _, location, [, mapping, start], last, limit) {
 		const after = last ?? start;
 		const { text, values } = dialect.isAfter(
 			["from_id", "to_id"],
@@ -52,17 +52,17 @@ export const WALKS: { readonly [K in WalkKind]: Walk<K> } = {
 		return {
 			name: `walk ${mapping.name}`,
 			columns: edgeColumns(dialect),
-			rest: `FROM ${dialect.table(place, mapping.table)} ${dialect.index("edge")}
+			rest: `FROM ${dialect.table(location, mapping.table)} ${dialect.index("edge")}
 				WHERE ${text} ORDER BY from_id, to_id LIMIT ${limit}`,
 			values,
 			read: (rows) => rows.map(edgeOf),
 		};
 	},
-	lists(dialect, _, place, [, mapping, start], last, limit) {
+	lists(dialect, _, location, [, mapping, start], last, limit) {
 		return {
 			name: "walk lists",
 			columns: listColumns(dialect),
-			rest: `FROM ${dialect.table(place, "lists")}
+			rest: `FROM ${dialect.table(location, "lists")}
 				WHERE from_id > ? AND mapping = ? ORDER BY from_id LIMIT ${limit}`,
 			values: [BigInt(last?.from ?? start ?? -1), mapping.name],
 			read: (rows) => rows.map(listOf),
@@ -79,7 +79,7 @@ export const WALKS: { readonly [K in WalkKind]: Walk<K> } = {
 			read: (rows) => rows.map(entryOf),
 		};
 	},
-	lookups(dialect, _, place, [, name], last, limit) {
+	lookups(dialect, _, location, [, name], last, limit) {
 		const key = dialect.name("key");
 		const { text, values } =
 			name === undefined
@@ -91,7 +91,7 @@ export const WALKS: { readonly [K in WalkKind]: Walk<K> } = {
 		return {
 			name: "walk lookups",
 			columns: lookupColumns(dialect),
-			rest: `FROM ${dialect.table(place, "lookups")}
+			rest: `FROM ${dialect.table(location, "lookups")}
 				WHERE ${text} ORDER BY name, ${key} LIMIT ${limit}`,
 			values,
 			read: (rows) => rows.map(lookupOf),

@@ -154,14 +154,13 @@ class TopologySwitcher implements ReloadableStorage {
 			: results;
 	}
 
-	readonly transact: Storage["transact"] = (transaction, trace) => {
+	readonly transact: Storage["transact"] = async (transaction, trace) => {
 		if (transaction.beside !== undefined) {
 			// The caller has another way, which waits only for the shard that it has to.
-			return this.#current.use((storage) =>
-				storage.transact(transaction, trace),
-			);
+			using version = this.#current.begin();
+			return await version.storage.transact(transaction, trace);
 		}
-		return this.#write(
+		return await this.#write(
 			(storage) => storage.transact(transaction, trace),
 			trace,
 			transaction.shard,

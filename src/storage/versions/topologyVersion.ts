@@ -8,7 +8,7 @@ import type {
 } from "../storage.ts";
 import { OpenShards } from "./openShards.ts";
 
-/** What goes over to newer versions with the storage of the graph: the databases of queues and of pools. */
+/** What switches to newer versions with the storage of the graph: the databases of queues and of pools. */
 export interface TopologyFollower {
 	/** New calls go to the hosts of that version. */
 	switchTopology(topology: Topology): void;

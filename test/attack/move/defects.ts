@@ -25,7 +25,7 @@ const KINDS = [
 type Kind = (typeof KINDS)[number];
 
 export interface DefectReport extends Judgement {
-	/** How many of each kind there were, and how many a comparison found before anything went over. */
+	/** How many of each kind there were, and how many a comparison found before anything switched. */
 	readonly defects: readonly {
 		readonly kind: Kind;
 		readonly planted: number;
@@ -40,7 +40,7 @@ interface Row {
 	readonly id: string;
 }
 
-/** Begins moves under load, each with one row that is made different behind its back: none may go over. */
+/** Begins moves under load, each with one row that is made different behind its back: none may switch. */
 export async function attackWithDefects(
 	options: LoadOptions,
 	count: number,
@@ -111,7 +111,7 @@ async function plant(
 			plan.faults.map(({ fault }) => fault),
 			{ settleMs: 0 },
 		);
-		result = "it went over";
+		result = "it switched";
 	} catch (thrown) {
 		if (!(thrown instanceof CorkboardError)) throw thrown;
 		const after = (await readCurrent(store))?.topology.version;
@@ -123,7 +123,7 @@ async function plant(
 				? "found"
 				: `${thrown.code}: ${thrown.message}`;
 	}
-	if (result === "it went over") {
+	if (result === "it switched") {
 		await reverseMove(options, id, { keepsWay: false });
 	} else if (id !== "") await cancelMove(options, id);
 	if (kind !== "a row is changed on the target") {

@@ -64,7 +64,7 @@ export function outageLines(report: OutageReport): readonly string[] {
 export function defectLines(report: DefectReport): readonly string[] {
 	return [
 		...table([
-			["defect", "found before anything went over"],
+			["defect", "found before anything switched"],
 			...report.defects.map(({ kind, planted, found }) => [
 				kind,
 				`${found} of ${planted}`,

@@ -101,7 +101,7 @@ describe("a topology that commands change", () => {
 		assert.equal(at.stored().version, 1);
 	});
 
-	test("is refused by a dry run where a running fleet may not go over to it, and published only where it differs", async () => {
+	test("is refused by a dry run where a running fleet may not switch to it, and published only where it differs", async () => {
 		using at = fleet(map(4));
 		const edited = join(at.folder, "edited.json");
 		writeFileSync(edited, JSON.stringify(map(4, { range: [4, 7] })));
@@ -277,7 +277,7 @@ describe("the model in the store", () => {
 });
 
 describe("a member of a fleet", () => {
-	test("holds the barrier until it has gone over, and while a call runs on an older version", async () => {
+	test("holds the barrier until it has switched, and while a call runs on an older version", async () => {
 		using at = fleet(map(1));
 		await using store = openFileStore(at.file, { pollMs: 50 });
 		await using source = await openLastGood(store);

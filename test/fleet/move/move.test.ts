@@ -251,7 +251,7 @@ test("shards move to a new pair under load, come back with what was written ther
 	);
 	assert.equal(moved.step, "way open");
 	assert.deepEqual(
-		moved.waves.map(({ state, at, flips }) => [state, at, flips]),
+		moved.waves.map(({ state, at, switches }) => [state, at, switches]),
 		[
 			["parked", "to", 1],
 			["parked", "to", 1],
@@ -283,7 +283,7 @@ test("shards move to a new pair under load, come back with what was written ther
 	const again = await reverseMove(options, id, { keepsWay: true });
 	assert.equal(again.step, "way open");
 	assert.deepEqual(
-		again.waves.map(({ at, flips }) => [at, flips]),
+		again.waves.map(({ at, switches }) => [at, switches]),
 		[
 			["to", 3],
 			["to", 3],
@@ -842,7 +842,7 @@ test("the guard of a runner that died lifts its fence also where the store and t
 	assert.equal((await resumeMove(options, id)).step, "way open");
 });
 
-test("a primary that dies while its shards are copied, or are fenced to go over, is replaced, and the move goes on with its replica", async () => {
+test("a primary that dies while its shards are copied, or are fenced for the switch, is replaced, and the move goes on with its replica", async () => {
 	await using fleet = await startFleet(startPairs());
 	const { options, source, target, store, members, someMore } = fleet;
 	await someMore();

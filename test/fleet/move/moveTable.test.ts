@@ -84,7 +84,7 @@ describe("the table of a move", () => {
 		assert.equal(transition("fenced", "cutting over", "waiting").undo, "lift");
 		for (const [event, step, state] of [
 			["fenced", "moving", "waiting"],
-			["fenced", "cutting over", "flipped"],
+			["fenced", "cutting over", "switched"],
 			["published", "lifting", "waiting"],
 			["closed", "moving", "parked"],
 			["lifted", "moving", null],
@@ -133,10 +133,10 @@ describe("the table of a move", () => {
 			ReturnType<typeof nextTask>,
 		])[] = [
 			[[wave, moving], "switch"],
-			[[{ ...over, state: "flipped" }, moving], "park"],
+			[[{ ...over, state: "switched" }, moving], "park"],
 			[[over, moving], null],
 			[[over, reversing], "switch"],
-			[[{ ...over, state: "flipped" }, reversing], "park"],
+			[[{ ...over, state: "switched" }, reversing], "park"],
 			[[back, reversing], "close"],
 			[[back, { ...reversing, keepsWay: true }], null],
 			[[wave, reversing], "cancel"],

@@ -8,7 +8,7 @@ import {
 } from "../../../src/fleet/operations/operations.ts";
 import {
 	type Outcome,
-	type Plan,
+	type OperationPlan,
 	runSteps,
 	type Step,
 	undoSteps,
@@ -26,7 +26,7 @@ class World {
 	outcome: Outcome | Error = undefined;
 	undoFails = false;
 
-	planOf(operation: Operation): Plan<string> {
+	planOf(operation: Operation): OperationPlan<string> {
 		const does = (name: string) => async () => {
 			this.did.push(name);
 			return undefined;
@@ -111,7 +111,7 @@ class World {
 	/** In another process, as the first is gone. */
 	async resume(
 		store: TopologyStore,
-		run: (plan: Plan<string>) => Promise<unknown> = runSteps,
+		run: (plan: OperationPlan<string>) => Promise<unknown> = runSteps,
 	): Promise<unknown> {
 		const { id } = await last(store);
 		await using operation = await Operation.takeOver(store, id, {

@@ -1,12 +1,14 @@
+import { sqlOfSelect } from "../../../storage/mysql/dialect.ts";
 import type { MysqlSession } from "../../../storage/mysql/driver/host.ts";
 import { AHEAD_HOURS, bucketOf, hourOf } from "../../bucket.ts";
 import { STATE } from "../../jobStore.ts";
 import type { Keep, RotationStep } from "../../rotationStore.ts";
+import { lockQueue } from "../../statements/queues.ts";
+import { queueRow } from "../dialect.ts";
 import {
 	deleteRows,
 	findIds,
 	type KeptRow,
-	lockQueue,
 	NOW,
 	type RotatedQueue,
 	type Source,
@@ -33,7 +35,10 @@ export async function moveJobs(
 	try {
 		await session.run({ name: "begin", text: "START TRANSACTION", values: [] });
 		// A repeated enqueue looks for its jobs under the same lock: it finds them before or after.
-		if (isOut) await session.rows(lockQueue(tables));
+		if (isOut) {
+			const queue = queueRow(tables.database, tables.queue);
+			await session.rows(sqlOfSelect(lockQueue(queue)));
+		}
 		const [now] = await session.rows({
 			name: "now",
 			text: `SELECT ${NOW}`,

@@ -4,14 +4,13 @@ import type {
 } from "../../../storage/mysql/driver/mysql2Connection.ts";
 import type { Sql } from "../../../storage/mysql/driver/mysqlConnection.ts";
 import type { Keep } from "../../rotationStore.ts";
-import { jobsTable, queuesTable, rotationsTable } from "../ddl.ts";
+import { jobsTable, rotationsTable } from "../ddl.ts";
 
 /** One queue on one shard; names of tables are quoted. */
 export interface RotatedQueue {
 	readonly database: string;
 	readonly queue: string;
 	readonly jobs: string;
-	readonly queues: string;
 	readonly rotations: string;
 }
 
@@ -26,7 +25,6 @@ export function rotatedQueue(database: string, queue: string): RotatedQueue {
 		database,
 		queue,
 		jobs: jobsTable(database, queue),
-		queues: queuesTable(database),
 		rotations: rotationsTable(database),
 	};
 }
@@ -242,15 +240,6 @@ export function storeAgain(
 			FROM ${from(tables, source)} FORCE INDEX (PRIMARY)
 			WHERE (${ownRows(rows)})`,
 		values: [],
-	};
-}
-
-/** Locks the row of the queue until the transaction ends. */
-export function lockQueue({ queues, queue }: RotatedQueue): Sql {
-	return {
-		name: `lock queue ${queue}`,
-		text: `SELECT version FROM ${queues} WHERE name = ? FOR UPDATE`,
-		values: [queue],
 	};
 }
 

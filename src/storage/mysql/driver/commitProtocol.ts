@@ -88,22 +88,22 @@ export class CommitProtocol {
 		// Before it locks anything, where the answer takes time.
 		await this.checkPrimary(connection);
 		const statements = new SentStatements(connection, options);
-		let verdict: CommitDecision<T>;
+		let decision: CommitDecision<T>;
 		try {
-			verdict = await body(statements);
+			decision = await body(statements);
 		} catch (thrown) {
 			if (statements.begun) await this.rollBack(connection, options);
 			throw thrown;
 		}
 		const { begun } = statements;
-		const writes = "last" in verdict ? verdict.last : [];
+		const writes = "last" in decision ? decision.last : [];
 		if (!begun && writes.length === 0) {
-			return "last" in verdict ? verdict.valueOf([]) : verdict.value;
+			return "last" in decision ? decision.valueOf([]) : decision.value;
 		}
-		if (!verdict.commit) {
+		if (!decision.commit) {
 			if (options.decides) await this.endUnwritten(connection, [], options);
 			else await this.rollBack(connection, options);
-			return verdict.value;
+			return decision.value;
 		}
 		if (performance.now() - statements.answeredAt > PAUSED_MS) {
 			// The first is in this turn of the event loop, which has read its sockets.
@@ -117,7 +117,7 @@ export class CommitProtocol {
 			if (begun) await this.rollBack(connection, options);
 			throw thrown;
 		}
-		const { commitBy = Number.POSITIVE_INFINITY } = verdict;
+		const { commitBy = Number.POSITIVE_INFINITY } = decision;
 		if (performance.now() >= Math.min(options.deadline.until, commitBy)) {
 			// COMMIT was not sent, so nothing was done.
 			await this.rollBack(connection, options);
@@ -127,9 +127,9 @@ export class CommitProtocol {
 			// Nothing was sent, so nothing was done.
 			throw this.#failure("connectionLost", "The connection has ended.");
 		}
-		if (!("last" in verdict)) {
+		if (!("last" in decision)) {
 			await this.#commit(connection, [], options);
-			return verdict.value;
+			return decision.value;
 		}
 		const results: Result[] = [];
 		const groups = [...byLength(writes)];
@@ -143,9 +143,9 @@ export class CommitProtocol {
 			await this.rollBack(connection, options);
 			throw thrown;
 		}
-		const { wrote } = verdict;
+		const { wrote } = decision;
 		results.push(...(await this.#commit(connection, last, options, wrote)));
-		return verdict.valueOf(results);
+		return decision.valueOf(results);
 	};
 
 	/** A write that commits by itself, and can be repeated without harm. */

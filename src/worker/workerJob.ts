@@ -8,8 +8,8 @@ import type { Outcome } from "./runJob.ts";
 import { Abortion } from "./runJob.ts";
 import type { WorkerQueue } from "./workerQueue.ts";
 
-/** A claimed job in this process. */
-export interface Entry<Context> {
+/** A claimed job in this process, until its end is reported. */
+export interface WorkerJob<Context> {
 	readonly queue: WorkerQueue<Context>;
 	readonly place: ShardOfQueue;
 	readonly job: ClaimedJob;
@@ -29,7 +29,7 @@ export interface Entry<Context> {
 /** A job has to begin within this part of its claim. */
 const BEGIN_WITHIN = 0.25;
 
-export function entryOf<Context>(
+export function workerJobOf<Context>(
 	queue: WorkerQueue<Context>,
 	{
 		place,
@@ -37,7 +37,7 @@ export function entryOf<Context>(
 		claimMs,
 		since,
 	}: Omit<HeldClaims, "jobs"> & { readonly job: ClaimedJob },
-): Entry<Context> {
+): WorkerJob<Context> {
 	queue.countBody(job.body);
 	return {
 		queue,
@@ -76,7 +76,7 @@ function nameOf(
 
 /** Reports that an attempt has ended. */
 export function publishEnd<Context>(
-	{ place, job, waitedMs, claimedAt, startedAt }: Entry<Context>,
+	{ place, job, waitedMs, claimedAt, startedAt }: WorkerJob<Context>,
 	/** Lost: its end was not reported in time. */
 	result: AckResult,
 	outcome: Outcome,
