@@ -86,7 +86,6 @@ export interface Opening extends Asking {
 	readonly weight?: number;
 	/** Ids of members that are known to be dead. */
 	readonly without?: readonly string[];
-	readonly agreementMs?: number;
 }
 
 /**
@@ -100,7 +99,6 @@ export async function openRange(
 	opening: Opening,
 ): Promise<Topology> {
 	const { model, range, hosts, without = [], report } = opening;
-	const { agreementMs = AGREEMENT_MS } = opening;
 	const why = whyOf(opening);
 	if (hosts === null) {
 		await checkOpening(store, opening);
@@ -116,7 +114,7 @@ export async function openRange(
 	}
 	const { version } = (await requireCurrent(store)).topology;
 	requireAgreement(
-		await agreed(store, version, agreementMs, { without }),
+		await agreed(store, version, AGREEMENT_MS, { without }),
 		version,
 		report,
 	);
@@ -134,7 +132,7 @@ export async function openRange(
  */
 export async function checkOpening(
 	store: TopologyStore,
-	opening: Omit<Opening, "without" | "agreementMs">,
+	opening: Omit<Opening, "without">,
 ): Promise<void> {
 	const { model, hosts, report } = opening;
 	const { topology } = await publishAsked(

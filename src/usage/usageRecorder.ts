@@ -16,8 +16,6 @@ import {
 
 export interface UsageRecorderOptions {
 	readonly store: UsageStore;
-	/** Between two times that counts are stored. */
-	readonly flushMs?: number;
 	/** Names of clients in a day; further ones count as `OTHER`. */
 	readonly maxClients?: number;
 	/** Pairs of a client and an operation that are counted by themselves until they are stored. */
@@ -25,6 +23,7 @@ export interface UsageRecorderOptions {
 	readonly now?: () => number;
 }
 
+/** Between two times that counts are stored. Milliseconds. */
 const FLUSH_MS = 30_000;
 const MAX_CLIENTS = 100;
 const MAX_PAIRS = 5_000;
@@ -86,10 +85,7 @@ export class UsageRecorder implements AsyncDisposable {
 		this.#listening = listen(SERVER_CHANNELS.request, (completed) =>
 			this.count(completed),
 		);
-		this.#timer = setInterval(
-			() => void this.flush(),
-			options.flushMs ?? FLUSH_MS,
-		);
+		this.#timer = setInterval(() => void this.flush(), FLUSH_MS);
 		this.#timer.unref();
 	}
 

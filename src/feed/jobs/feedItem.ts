@@ -50,7 +50,7 @@ export const feedItem = job({
 		const pushed = { item, origin };
 		const producers = producersOf(feed.model, item);
 		if (body.at === undefined) {
-			const pages = await firstPages(store, producers);
+			const pages = await followersOf(store, producers, { limit: FEW });
 			if (pages.every(({ next }) => next === undefined)) {
 				await pushToFew(feed, pushed, producers, pages);
 				return;
@@ -99,13 +99,6 @@ interface FollowerPage {
 	readonly count: number;
 	/** Absent: the page is the last. */
 	readonly next?: Position;
-}
-
-function firstPages(
-	store: Store,
-	producers: readonly Producer[],
-): Promise<readonly FollowerPage[]> {
-	return followersOf(store, producers, { limit: FEW });
 }
 
 /** A page of the followers of each, in one read. */

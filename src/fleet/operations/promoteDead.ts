@@ -34,8 +34,6 @@ export interface DeadOptions extends PromoteOptions {
 	readonly askMs?: number;
 	/** How long the primary may take to answer, of three times. Milliseconds. */
 	readonly tryMs?: number;
-	/** How long the replica may take to apply what it has received. Milliseconds. */
-	readonly maxApplyMs?: number;
 }
 
 /** Why a primary counts as dead. */
@@ -52,6 +50,7 @@ export interface Evidence {
 }
 
 const ASK_MS = 5_000;
+/** How long the replica may take to apply what it has received. Milliseconds. */
 const APPLY_MS = 3_600_000;
 const TRIES = 3;
 const ANSWER_MS = 10_000;
@@ -269,7 +268,7 @@ function deadVariant(options: DeadOptions): PromotionVariant {
 }
 
 function stepsOf(options: DeadOptions, promotion: Promotion): VariantSteps {
-	const { store, askMs = ASK_MS, maxApplyMs = APPLY_MS, tryMs } = options;
+	const { store, askMs = ASK_MS, tryMs } = options;
 	const { operation, hosts, old, next } = promotion;
 	const { from } = hosts;
 	const databases = databasesOf(hosts);
@@ -327,7 +326,7 @@ function stepsOf(options: DeadOptions, promotion: Promotion): VariantSteps {
 				during: ["fencing"],
 				changesServers: false,
 				async does() {
-					await untilApplied(next, maxApplyMs);
+					await untilApplied(next);
 					return undefined;
 				},
 			},
@@ -425,8 +424,8 @@ async function fenceIfReached(
 }
 
 /** Throws UNAVAILABLE where it stops applying, or takes longer. */
-async function untilApplied(server: FleetServer, ms: number): Promise<void> {
-	const until = performance.now() + ms;
+async function untilApplied(server: FleetServer): Promise<void> {
+	const until = performance.now() + APPLY_MS;
 	for (;;) {
 		const state = await server.replica();
 		// It follows nobody any more: an earlier runner has done this.

@@ -40,7 +40,7 @@ export class ViewerLists {
 		if (isPromise(this.#prefetched)) this.#prefetched.catch(() => {});
 	}
 
-	/** Whether the object is on the list: an error if the list could not be read, undefined if that has to be: `read` does so. */
+	/** Whether the object is on the list. An error: the list could not be read. Undefined: it is not known before the next `read`. */
 	has(mapping: Mapping, to: Id): KeyResult<boolean> | undefined {
 		if (this.#viewer === null) return false;
 		const list = this.#lists.get(mapping) ?? this.#cachedList(mapping);
@@ -56,7 +56,11 @@ export class ViewerLists {
 		return known;
 	}
 
-	/** Reads what `has` did not know since the last call. Undefined if that is nothing. */
+	/**
+	 * Reads what `has` did not know since the last call. Undefined if that is nothing.
+	 * It is not done by `findEdges`, which would read the heads again: a request decides
+	 * by one state of each list.
+	 */
 	read(call: CallOptions | undefined): Promise<void> | undefined {
 		if (this.#unknown.size === 0) return undefined;
 		const unknown = this.#unknown;

@@ -135,7 +135,7 @@ export class HostTransactions {
 		const queued = waiting.flatMap(({ unit }) => unit);
 		let outcomes: GroupOutcomes | null;
 		try {
-			outcomes = await this.#run(queued, waiting.length > 1);
+			outcomes = await this.#runAsOne(queued, waiting.length > 1);
 		} catch (thrown) {
 			const isAlone = waiting.length === 1;
 			const conflict = conflictReason(thrown);
@@ -169,7 +169,7 @@ export class HostTransactions {
 
 	/** The unit's first transaction decides how many run: one that renumbers or recounts does so alone. */
 	async #runAlone(unit: Unit): Promise<readonly TransactionOutcome[]> {
-		const outcomes = (await this.#run(unit, false)) ?? [];
+		const outcomes = (await this.#runAsOne(unit, false)) ?? [];
 		const end = outcomes.indexOf(null);
 		const first = end < 0 ? outcomes : outcomes.slice(0, end);
 		if (first.length > 0) return first as TransactionOutcome[];
@@ -177,7 +177,11 @@ export class HostTransactions {
 		return this.#runAlone([only as HostTransaction]);
 	}
 
-	async #run(queued: Unit, isShared: boolean): Promise<GroupOutcomes | null> {
+	/** Runs them as one database transaction. `isShared`: whether they are of several units. */
+	async #runAsOne(
+		queued: Unit,
+		isShared: boolean,
+	): Promise<GroupOutcomes | null> {
 		const outcomes = await this.#host.transaction<GroupOutcomes | null>(
 			{
 				shard: (queued[0] as HostTransaction).shard.number,
