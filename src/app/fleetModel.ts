@@ -19,7 +19,7 @@ import { type AppModel, lockFileOf } from "./readApp.ts";
 const NAMED = 8;
 
 /** What the program's lock file and the fleet's, as `init` left it, do not have in common. */
-export interface FleetModel extends LockDifference {
+interface FleetModel extends LockDifference {
 	/** False: no `init` has stored the fleet's. */
 	readonly isStored: boolean;
 }

@@ -171,7 +171,7 @@ export type FeedOf<S extends SchemaTypes> = Omit<
 	};
 };
 
-export type AppOf<S extends SchemaTypes> = Omit<
+type AppOf<S extends SchemaTypes> = Omit<
 	App,
 	"resolvers" | "policies" | "identity" | "feed"
 > & {
@@ -194,7 +194,7 @@ export type PartOf<S extends SchemaTypes> = Omit<
 };
 
 /** Made by `resolvers`, or a map. */
-export type ResolversOf<S extends SchemaTypes> =
+type ResolversOf<S extends SchemaTypes> =
 	| Resolvers<RequestContext>
 	| { readonly [F in Name<S["resolvers"]>]?: BatchResolver<RequestContext> };
 

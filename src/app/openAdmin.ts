@@ -15,7 +15,7 @@ import {
 } from "../server/requests/questionsToWorkers.ts";
 import type { App } from "./defineApp.ts";
 
-export interface Admin extends AsyncDisposable {
+interface Admin extends AsyncDisposable {
 	/** From now on this says whether the process is ready; until then it is not. */
 	readyAs(readiness: () => Promise<Readiness>): void;
 }

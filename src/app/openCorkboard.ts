@@ -89,7 +89,7 @@ export interface Corkboard extends AsyncDisposable, Requests {
 	readonly accessTokens: AccessTokens;
 }
 
-export interface WorkerStart {
+interface WorkerStart {
 	/** Whose jobs it runs; null: all. */
 	readonly queues: readonly string[] | null;
 	/** Jobs that run at the same time. */

@@ -62,7 +62,7 @@ export type AccessMode = "readWrite" | "readOnly";
 /** Between two looks for the tables of shards that were opened without them. Milliseconds. */
 const TABLES_MS = 5_000;
 
-export interface OpenStoreOptions extends SharedCacheOptions {
+interface OpenStoreOptions extends SharedCacheOptions {
 	readonly model: Model;
 	readonly domain: Domain;
 	readonly topology: TopologySource;
@@ -80,7 +80,7 @@ export interface OpenStoreOptions extends SharedCacheOptions {
 }
 
 /** What tests put in the place of parts, or between them. */
-export interface StoreHooks extends CacheHooks {
+interface StoreHooks extends CacheHooks {
 	readonly mysqlLimits?: Partial<MysqlLimits>;
 	readonly now?: () => number;
 	wrapStorage?(storage: Storage): Storage;

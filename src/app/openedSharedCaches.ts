@@ -51,7 +51,7 @@ export interface CacheHooks {
 }
 
 /** The caches that processes share, by what they hold. */
-export interface CacheLayers {
+interface CacheLayers {
 	readonly objects: SharedCache | null;
 	readonly heads: SharedCache | null;
 }

@@ -13,7 +13,7 @@ import type { Corkboard } from "./openCorkboard.ts";
 const STATE_FILE = "demo";
 type State = "importing" | "imported";
 
-export interface DemoOptions {
+interface DemoOptions {
 	readonly signal: AbortSignal;
 	/** Called before the import, if there is one. */
 	readonly onImport?: () => void;

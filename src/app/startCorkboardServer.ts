@@ -12,7 +12,7 @@ import type { Traces } from "../traces/openTraces.ts";
 import { openUsage } from "../usage/openUsage.ts";
 import type { Corkboard } from "./openCorkboard.ts";
 
-export interface CorkboardServerOptions {
+interface CorkboardServerOptions {
 	/** Default: as `CORKBOARD_LOG` says, to stdout. */
 	readonly log?: ReturnType<typeof createLog>;
 	/** The demo user and queries that GraphiQL starts with. */

@@ -8,7 +8,7 @@ import {
 import { readTextFileSync } from "../util/textFile.ts";
 import { type AppModel, lockFileOf } from "./readApp.ts";
 
-export interface UpdatedLock {
+interface UpdatedLock {
 	/** The lock file. */
 	readonly file: string;
 	/** Names that the file lacked. */

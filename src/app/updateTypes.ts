@@ -4,7 +4,7 @@ import { printSchemaTypes } from "../model/schema/schemaTypes.ts";
 import { readTextFileSync } from "../util/textFile.ts";
 import type { AppModel } from "./readApp.ts";
 
-export interface UpdatedTypes {
+interface UpdatedTypes {
 	readonly file: string;
 	/** Whether the file was not there, or was of another schema. */
 	readonly isNew: boolean;

@@ -78,7 +78,7 @@ export interface SharedRead {
 	readonly down: number;
 }
 
-export interface SharedFill {
+interface SharedFill {
 	readonly layer: CacheLayer;
 	readonly keys: number;
 	readonly result: "filled" | "refused" | "failed";
@@ -92,7 +92,7 @@ export interface CacheHost {
 	readonly error?: unknown;
 }
 
-export interface CacheRefusal {
+interface CacheRefusal {
 	readonly layer: CacheLayer;
 	readonly host: string;
 	readonly verb: CacheCall["verb"];

@@ -107,7 +107,7 @@ export class PendingDeletes implements Disposable {
 }
 
 /** Most pending deletes of one host, about ten megabytes. Above that, readers skip the whole host until its values have aged. */
-export const MAX_PENDING_DELETES = 100_000;
+const MAX_PENDING_DELETES = 100_000;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 /** Keys in one retry. */

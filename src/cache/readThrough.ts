@@ -11,7 +11,7 @@ import type {
 const BUSY_WAIT_MS = 20;
 
 /** How the values of a cache are spelled. */
-export interface Codec<V> {
+interface Codec<V> {
 	/** Null for text that is damaged: the value is loaded instead. */
 	readonly decode: (text: string, index: number) => V | null;
 	/** Null for a value that is not cached; undefined for an error: its lease lasts, so that others do not ask at once. */

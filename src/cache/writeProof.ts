@@ -93,7 +93,7 @@ export class WriteProof {
 }
 
 /** From the last trial to the next. Milliseconds. */
-export const TRIAL_MS = 1_000;
+const TRIAL_MS = 1_000;
 /** How long a trial proves that what is read is right. */
 export const PROVEN_MS = 2_000;
 /** Between two trials of a server that refused one. */

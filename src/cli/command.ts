@@ -9,7 +9,7 @@ import { duration, type Kind, text } from "./values.ts";
  * A command as it is declared: what it takes, with types, and what it does.
  * Parsing, help, completion, `--json` and docs/reference/commands.md follow from it.
  */
-export interface Declaration<A extends Arguments, O extends Options> {
+interface Declaration<A extends Arguments, O extends Options> {
 	/** One sentence. */
 	readonly summary: string;
 	/** In their order. The optional ones are last, all of them or none; a repeated one is the last. */

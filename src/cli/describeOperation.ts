@@ -16,7 +16,7 @@ export function describeOperation(result: OperationResult): readonly string[] {
 }
 
 /** What an operator reads of a replica that was added or removed. */
-export function describeReplica({
+function describeReplica({
 	operation,
 	kind,
 	primary,
@@ -37,7 +37,7 @@ export function describeReplica({
 }
 
 /** What an operator reads of a promotion that is over. */
-export function describePromotion({
+function describePromotion({
 	operation,
 	from,
 	to,

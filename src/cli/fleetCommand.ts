@@ -64,14 +64,14 @@ export function withTracedFleet<T>(
 }
 
 /** What `--json` prints of an operation that stands half-way. */
-export interface HalfWay {
+interface HalfWay {
 	readonly operation: string;
 	readonly step: string | null;
 	readonly error: string;
 }
 
 /** What `--json` prints of an operation that somebody else has taken over. */
-export interface TakenOver extends HalfWay {
+interface TakenOver extends HalfWay {
 	/** Who has, or had it last; null where the store does not say. */
 	readonly holder: string | null;
 	/** The version that was published; null: none, or not yet. */
@@ -101,7 +101,7 @@ async function operate(
 }
 
 /** What a check of an operation has found. */
-export interface CheckedOperation {
+interface CheckedOperation {
 	readonly faults: readonly string[];
 	/** What `--json` prints of it. */
 	readonly value: unknown;
@@ -246,8 +246,8 @@ export const MAX_LAG = option(
 );
 
 /** Exit codes of the commands that change the fleet. */
-export const HALF_WAY = 3;
-export const TAKEN_OVER = 4;
+const HALF_WAY = 3;
+const TAKEN_OVER = 4;
 export const TAKEN_OVER_MEANING =
 	"somebody else has taken it over; it says who, and how it has ended";
 export const FLEET_CODES: NonNullable<Usage["exitCodes"]> = {

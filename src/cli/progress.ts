@@ -1,7 +1,7 @@
 import { formatNumber } from "../util/format.ts";
 import type { CommandContext } from "./commandContext.ts";
 
-export interface ProgressLine {
+interface ProgressLine {
 	/** Prints a line over the previous one on a terminal; elsewhere a line every few seconds. */
 	update(text: string): void;
 	/** Leaves the last line as it is. */

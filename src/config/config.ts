@@ -66,7 +66,7 @@ export interface Config {
 	readonly feed: ReturnType<typeof feedOf>;
 }
 
-export interface WorkerConfig {
+interface WorkerConfig {
 	/** Whether `serve` runs jobs. */
 	readonly inServe: boolean;
 	/** Jobs that a process runs at the same time. */

@@ -9,7 +9,7 @@ type ValueOf<N extends SettingName> =
 	Declared[N] extends Setting<infer T> ? T : never;
 
 /** Those with a default of their own. */
-export type FixedName = {
+type FixedName = {
 	[N in SettingName]: Declared[N] extends { readonly otherwise: unknown }
 		? N
 		: never;

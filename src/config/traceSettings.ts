@@ -11,7 +11,7 @@ const specified = text("a value of OpenTelemetry's specification");
 const asSpecified = () => derived(specified, OF_OTEL, ITS_DEFAULT);
 const count = (least: number) => integer(least, 10_000_000);
 
-export const SAMPLERS = [
+const SAMPLERS = [
 	"always_on",
 	"always_off",
 	"traceidratio",

@@ -12,7 +12,7 @@ const FILE_BYTES = 128 * 1024 * 1024;
 /** Lines of a table, some at a time; none of them has an end of line. */
 export type LineBatches = AsyncIterable<readonly string[]>;
 
-export interface LineFilesOptions {
+interface LineFilesOptions {
 	readonly files: DumpFiles;
 	/** Null: the files are not encrypted. */
 	readonly cipher: FileCipher | null;
@@ -21,7 +21,7 @@ export interface LineFilesOptions {
 	readonly onBytes?: (bytes: number) => void;
 }
 
-export function lineFileName(prefix: string, nth: number): string {
+function lineFileName(prefix: string, nth: number): string {
 	return `${prefix}/part-${String(nth).padStart(4, "0")}.ndjson.zst`;
 }
 

@@ -13,7 +13,7 @@ import type { PublicObjects } from "./publicObjects.ts";
 import type { StoredRow } from "./source/dumpSource.ts";
 
 /** A field of a type as a dump for analysis has it. */
-export interface PublicField {
+interface PublicField {
 	readonly name: string;
 	/** The key in the stored JSON; null for the id. */
 	readonly key: string | null;

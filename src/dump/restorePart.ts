@@ -23,7 +23,7 @@ import type { DumpedEdge, DumpedObject, DumpedPart } from "./dumpedGraph.ts";
 const OBJECTS = 100;
 const TOGETHER = 500;
 
-export interface RestorePartOptions {
+interface RestorePartOptions {
 	readonly store: Store;
 	readonly isDryRun: boolean;
 	readonly signal: AbortSignal;

@@ -405,9 +405,6 @@ class DumpRun implements Disposable {
 }
 
 /** Where the rows of a table are, in a dump to restore. */
-export function storedPrefix(
-	table: string,
-	{ name }: Pick<Database, "name">,
-): string {
+function storedPrefix(table: string, { name }: Pick<Database, "name">): string {
 	return `table=${table}/database=${name}`;
 }

@@ -28,7 +28,7 @@ import type { StoredRow } from "./source/dumpSource.ts";
 import { rowIn, rowsOf, storedLine } from "./storedLines.ts";
 import type { RestoreTarget } from "./target/restoreTarget.ts";
 
-export interface RestoreOptions {
+interface RestoreOptions {
 	readonly model: Model;
 	readonly files: DumpFiles;
 	readonly cipher: FileCipher | null;
@@ -53,7 +53,7 @@ export interface RestoreOptions {
 	readonly now?: () => Date;
 }
 
-export interface RestoreProgress {
+interface RestoreProgress {
 	readonly rows: { readonly done: number; readonly total: number };
 	readonly secondsLeft: number | null;
 }
@@ -66,7 +66,7 @@ export interface RestoreReport {
 	readonly seconds: number;
 }
 
-export interface Restoring {
+interface Restoring {
 	readonly report: RestoreReport;
 	/** What is left to do with it: `settleRestore`. Of a dry run, what it would begin with. */
 	readonly record: RestoreRecord;

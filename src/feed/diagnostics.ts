@@ -23,7 +23,7 @@ export interface FeedPushed {
 	readonly lagMs: number;
 }
 
-export interface FeedLook {
+interface FeedLook {
 	/**
 	 * - `added`: so many items as `added` says, or nothing waited.
 	 * - `late`: not in time for this answer; they are added all the same, if they can be.

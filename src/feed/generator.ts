@@ -33,7 +33,7 @@ export interface ChosenItems {
 	readonly isPartial: boolean;
 }
 
-export interface ChooseOptions {
+interface ChooseOptions {
 	readonly call?: CallOptions;
 	/** Items to add at least, if so many wait. */
 	readonly minSize?: number;

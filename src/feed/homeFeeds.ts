@@ -34,9 +34,9 @@ import {
 /** How long a look at the feed waits for new items; then it shows the feed as it is. Milliseconds. */
 export const LOOK_MS = 150;
 /** The same for a user whose items have to be read from those whom it follows. */
-export const RETURNING_MS = 300;
+const RETURNING_MS = 300;
 /** Between two looks that add items: clients fetch again by themselves. Milliseconds. */
-export const HOLD_MS = 30_000;
+const HOLD_MS = 30_000;
 /** What a look may read besides the page: an edge and an item for each item that it adds, and the pool. */
 export const LOOK_COST = 2 * MAX_CHUNK + 8;
 /** Users of whom a process remembers when they looked. */
@@ -57,10 +57,10 @@ export interface HomeFeedOptions {
 }
 
 /** The steps of a look, in order: docs/consistency.md, "The home feed". */
-export type LookStep = "choose" | "append" | "settle" | "note" | "trim";
+type LookStep = "choose" | "append" | "settle" | "note" | "trim";
 
 /** Why an item is in the feed of a user. */
-export type FeedReason = Pick<PoolRow, "source" | "via" | "changedAt">;
+type FeedReason = Pick<PoolRow, "source" | "via" | "changedAt">;
 
 /** What resolvers use of the feeds. */
 export interface FeedOfRequest {

@@ -20,7 +20,7 @@ import { BoundedRanker } from "./ranker.ts";
 import { settleFeed } from "./settle.ts";
 
 /** The part of the settings that home feeds need. */
-export interface FeedSettings {
+interface FeedSettings {
 	readonly ranker: string | null;
 	/** What adds to a feed: each query of it, or only a mutation. */
 	readonly feedFreshen: "query" | "mutation";
@@ -33,7 +33,7 @@ export interface FeedSettings {
 }
 
 /** The home feeds of a process, and what its jobs use of them. */
-export interface OpenedHomeFeeds {
+interface OpenedHomeFeeds {
 	readonly feeds: HomeFeeds;
 	readonly work: FeedWork;
 }
@@ -198,7 +198,7 @@ export function lookCostsOf({ list }: FeedModel): ReadonlyMap<string, number> {
 }
 
 /** The error of commands about feeds if the app has none. */
-export function noFeed(): CorkboardError {
+function noFeed(): CorkboardError {
 	return new CorkboardError(
 		"BAD_CONFIG",
 		"This app has no home feed: its defineApp names none (feed).",

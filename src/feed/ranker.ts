@@ -32,7 +32,7 @@ export interface Ranker {
 	): Arrangement | Promise<Arrangement>;
 }
 
-export interface RankedItem {
+interface RankedItem {
 	readonly id: Id;
 	/** The item it was first saved from, or itself. */
 	readonly origin: Id;
@@ -41,14 +41,14 @@ export interface RankedItem {
 	readonly createdAt: number;
 }
 
-export interface RankedVia {
+interface RankedVia {
 	readonly source: Source;
 	/** The user, board or interest that the receivers follow, or the item it is related to. */
 	readonly id: Id;
 }
 
 /** How long a call of a ranker may take. */
-export const RANKER_MS = 20;
+const RANKER_MS = 20;
 /** A call that has not ended by then is hanging: the thread is replaced. */
 const HANGS_MS = 1_000;
 /** How long the file may take to load. */

@@ -7,7 +7,7 @@
  * So "twice as good" equals one half-life newer, today and in a month: nothing
  * has to be scored again while it waits.
  */
-export interface ScoreParts {
+interface ScoreParts {
 	/** At least 0, such as how often it was saved. */
 	readonly quality: number;
 	/** The receiver's, in doublings, 0 where nothing is known. */

@@ -19,7 +19,7 @@ import {
 import { askTables } from "./tablesBeside.ts";
 
 /** What hosts say of a map before it is published. */
-export interface ChangeProblems {
+interface ChangeProblems {
 	/** A sentence for each thing that stands against it. */
 	readonly problems: readonly string[];
 	/** Tables of databases that no earlier map has: `init` makes them once the map is published. */

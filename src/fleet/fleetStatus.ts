@@ -75,8 +75,7 @@ export interface FleetStatus {
 }
 
 /** An operation that has begun and not ended: its servers are locked, and may be fenced. */
-export interface OpenOperation
-	extends Pick<OperationRecord, "id" | "from" | "to"> {
+interface OpenOperation extends Pick<OperationRecord, "id" | "from" | "to"> {
 	/** An `OperationStep`, or what a record that this program does not know says; empty: nothing. */
 	readonly step: string;
 	/** Why this program does not know its record, and leaves it alone; null: it does. */
@@ -86,7 +85,7 @@ export interface OpenOperation
 }
 
 /** How long each part may take, from its own beginning: what one waits for is not taken from another. Milliseconds. */
-export interface StatusLimits {
+interface StatusLimits {
 	/** For the topology, before all others. */
 	readonly storeMs: number;
 	/** For hosts, caches, pools and members, which are asked at once. */

@@ -29,7 +29,7 @@ import {
 } from "./operations/steps.ts";
 
 /** What any kind of operation is resumed with. */
-export type ResumeOptions = DeadOptions & ReplicaOptions & MoveOptions;
+type ResumeOptions = DeadOptions & ReplicaOptions & MoveOptions;
 export type OperationResult = PromotionResult | ReplicaResult | MoveResult;
 
 /** Takes over an operation of any kind whose holder is gone, and continues it. */
@@ -73,7 +73,7 @@ async function planOf(
 }
 
 /** An operation that is over, as it was undone. */
-export interface Undone {
+interface Undone {
 	readonly result: OperationResult;
 	/** What could not be undone, each as a sentence. */
 	readonly left: readonly string[];

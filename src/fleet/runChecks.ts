@@ -15,7 +15,7 @@ import {
 import { hasShardFiles } from "../storage/sqlite/driver/hasShardFiles.ts";
 import { cacheProblems, inspectCaches } from "./inspectCaches.ts";
 
-export interface CheckReport {
+interface CheckReport {
 	/** Empty if everything agrees. */
 	readonly problems: readonly string[];
 	/** What costs time and keeps nobody from serving. */

@@ -11,7 +11,7 @@ import { type Deadline, withDeadline } from "../util/deadline.ts";
 import { databasesByHost } from "./map/databases.ts";
 
 /** What queues and pools lack, which the storage of the graph does not know. */
-export interface TablesBeside {
+interface TablesBeside {
 	/** As `pool00000.pool`. */
 	readonly missing: readonly string[];
 	/** Why they could not be asked: a sentence for each. */

@@ -31,12 +31,12 @@ export type Invalidation =
 	| { readonly kind: "proof"; readonly ms: number }
 	| { readonly kind: "subscription"; readonly lost: number };
 
-export interface UnreadOutboxes {
+interface UnreadOutboxes {
 	/** Shards whose outbox this process could not read for some seconds. */
 	readonly shards: readonly number[];
 }
 
-export interface CacheAgreementEvent {
+interface CacheAgreementEvent {
 	/** `objects` or `lists` of the settings, `lists HOST` of the map. */
 	readonly part: string;
 	readonly differs: boolean;

@@ -22,7 +22,7 @@ export interface OutboxProof {
 	readonly found: ReadonlySet<number>;
 }
 
-export interface ProofStep {
+interface ProofStep {
 	readonly proof: OutboxProof;
 	/** Local ids of entries that were not known; "all" where something may have been missed, or they are many. */
 	readonly news: ReadonlySet<number> | "all";

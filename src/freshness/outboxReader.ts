@@ -10,7 +10,7 @@ const HURRIED_MS = 400;
 const HURRIED_LOOKS = 3;
 
 /** Somebody who wants to know what is in outboxes. */
-export interface OutboxUser {
+interface OutboxUser {
 	/** What it wants of the next look at an outbox; null: nothing. */
 	readonly asks: (outbox: Outbox) => OutboxQuestion | null;
 	/** Called before the looks of each second. */

@@ -21,7 +21,7 @@ export type Published =
  * cache did not acknowledge the delete. Only this file writes and reads them.
  */
 
-export const EVERYTHING_KEY = "*";
+const EVERYTHING_KEY = "*";
 
 export function objectKey(id: string, isUndeleted = false): string {
 	return `${isUndeleted ? "!" : ""}o ${id}`;

@@ -190,7 +190,7 @@ export interface NewObject {
 }
 
 /** Where an edge leads: to an object whose id is known, or to the one that holds a natural key, which is created if there is none. */
-export interface LinkTarget {
+interface LinkTarget {
 	readonly to: Id | { readonly type: string; readonly data: JsonObject };
 }
 

@@ -2,7 +2,7 @@ import { createCipheriv, hash, hkdfSync, timingSafeEqual } from "node:crypto";
 import { type Id, parseStoredId } from "./ids.ts";
 
 /** A position in a list, as a cursor holds it. */
-export interface CursorPosition {
+interface CursorPosition {
 	/** Below 2^53. */
 	readonly sequence: number;
 	readonly to: Id;

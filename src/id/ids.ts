@@ -10,7 +10,7 @@
 declare const idBrand: unique symbol;
 export type Id = string & { readonly [idBrand]: "Id" };
 
-export interface IdParts {
+interface IdParts {
 	/** 0 to 65,535 */
 	readonly shard: number;
 	/** 0 to 1,023: the number in the type's `@object` */

@@ -15,7 +15,7 @@ import type { MaybePromise } from "../util/maybePromise.ts";
 export const MAX_SERIES = 1_000;
 
 /** How the values of several workers become one. */
-export type Aggregator = keyof typeof COMBINED;
+type Aggregator = keyof typeof COMBINED;
 
 const COMBINED = {
 	sum: (a: number, b: number) => a + b,
@@ -26,7 +26,7 @@ const COMBINED = {
 /** What one series is now, with the values of its labels; null: it is not shown. */
 type Level = readonly [value: number | null, ...labels: readonly string[]];
 
-export interface SeriesOptions<Label extends string> {
+interface SeriesOptions<Label extends string> {
 	/** In base units, with the suffixes of Prometheus: `_seconds`, `_bytes`, `_total`. */
 	readonly name: string;
 	readonly help: string;

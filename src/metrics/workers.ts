@@ -34,7 +34,7 @@ export function shareWithPrimary(registry: Registry): void {
 }
 
 /** How the primary reaches its workers. */
-export interface WorkerLinks {
+interface WorkerLinks {
 	/** Those that are connected. */
 	ids(): readonly number[];
 	ask(id: number, question: Question): void;

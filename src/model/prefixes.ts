@@ -4,7 +4,7 @@
  */
 
 /** The longest prefix that has a list, in code points. Behind it names are few enough to be filtered. */
-export const LONGEST_PREFIX = 10;
+const LONGEST_PREFIX = 10;
 
 /** Words of a text that can be found; others are not. */
 const MOST_WORDS = 4;

@@ -2,7 +2,7 @@ import { type ASTNode, GraphQLError, type NameNode } from "graphql";
 import { CorkboardError } from "../errors.ts";
 
 /** One problem of the SDL, and where it is. A problem of the whole SDL has no line. */
-export interface Problem {
+interface Problem {
 	readonly file: string;
 	readonly line: number | null;
 	readonly message: string;

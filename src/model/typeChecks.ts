@@ -13,7 +13,7 @@ import { quoted } from "../util/quoted.ts";
 import { DATE_TIME_EXAMPLE, isDateTime } from "./dateTime.ts";
 
 /** Whether an object may have fields that its type does not: in input it may not; in stored data one may be left of a field that the SDL had. */
-export type UnknownFields = "refused" | "ignored";
+type UnknownFields = "refused" | "ignored";
 
 /** Why a value is not of a field's type, as `must be Int, got "1"`; null if it is. */
 export function typeProblem(

@@ -11,7 +11,7 @@ export type Validator<T> = ((given: unknown) => ValidationResult<T>) & {
 	/** What it accepts, for the descriptions of inputs: `At most 100 characters`. */
 	readonly accepts?: string;
 };
-export type ValidationResult<T> =
+type ValidationResult<T> =
 	| { readonly value: T | null }
 	| { readonly problems: readonly ValidationProblem[] };
 

@@ -15,7 +15,7 @@ const RENEW_MS = 1_000;
  * differ by seconds two processes may hold the lease at once, so the work has to
  * be harmless when it is done twice.
  */
-export class DatabaseLease implements AsyncDisposable {
+class DatabaseLease implements AsyncDisposable {
 	readonly #storage: Storage;
 	readonly #owner: string;
 	readonly #timer: NodeJS.Timeout;

@@ -20,7 +20,7 @@ export interface MadeTables {
 }
 
 /** Where it is remembered. */
-export interface TablesRecord {
+interface TablesRecord {
 	/** Whether anything can be remembered. */
 	readonly isKept: boolean;
 	/** Null: there is no record. */
@@ -111,14 +111,14 @@ export function lostTables(
 	);
 }
 
-export interface TablesOf {
+interface TablesOf {
 	/** All tables that the model and the topology ask for. */
 	readonly wanted: readonly string[];
 	/** Columns too. */
 	readonly missing: readonly string[];
 }
 
-export interface Creation {
+interface Creation {
 	/** Whether a database without any table may be a new one, of which nothing is remembered. */
 	readonly mayBeNew: boolean;
 	/** Whether only a part of the fleet is recorded. Then the record is continued, not begun: a new one would say that the rest was never made. */

@@ -18,7 +18,7 @@ export function namedFields(
 }
 
 /** The key in the stored JSON of each field, by the field's name. */
-export function storedNames(type: ObjectType): ReadonlyMap<string, string> {
+function storedNames(type: ObjectType): ReadonlyMap<string, string> {
 	return new Map(
 		[...type.stored, ...type.references, ...keyFields(type)].map(
 			({ field, key }) => [field, key],

@@ -22,7 +22,7 @@ export interface Rewrite {
 	readonly change: Change;
 }
 
-export interface RewriteOptions {
+interface RewriteOptions {
 	/** All shards if absent. */
 	readonly shards?: readonly number[];
 	/** The most objects that are changed in a second; null: as many as can be. */
@@ -41,7 +41,7 @@ interface Counts {
 	readonly changed: number;
 }
 
-export interface Rewritten extends Counts {
+interface Rewritten extends Counts {
 	/** Objects that could not be changed. */
 	readonly failed: number;
 	/** Tables that were not read to their end, and why. */

@@ -30,7 +30,7 @@ export interface OperationRecord {
 	recorded(): unknown;
 }
 
-export interface MutationCompleted {
+interface MutationCompleted {
 	/** Its name in the schema. */
 	readonly field: string;
 	/** `extensions.code` of the error of the field itself; null without one. */
@@ -39,7 +39,7 @@ export interface MutationCompleted {
 	readonly ms: number;
 }
 
-export interface MutationRetry {
+interface MutationRetry {
 	/** Its name in the schema. */
 	readonly field: string;
 	readonly reason: RetryReason;
@@ -75,7 +75,7 @@ export const REFUSED_LIMITS = [
 	"deadline",
 ] as const;
 
-export type RefusedLimit = (typeof REFUSED_LIMITS)[number];
+type RefusedLimit = (typeof REFUSED_LIMITS)[number];
 
 export function publishRefusal(limit: RefusedLimit): void {
 	if (!PLAN_CHANNELS.refused.hasSubscribers) return;

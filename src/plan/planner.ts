@@ -33,7 +33,7 @@ import { executePlan } from "./execute/executePlan.ts";
 import { ExplainRecorder } from "./explain/explainRecorder.ts";
 import type { ExplainOptions } from "./explain/explainRuns.ts";
 
-export interface PlannerOptions<Context> {
+interface PlannerOptions<Context> {
 	/** The schema clients see. Its scalars can serialize. */
 	readonly schema: GraphQLSchema;
 	readonly model: Model;
@@ -51,7 +51,7 @@ export interface PlannerOptions<Context> {
 }
 
 /** A validated operation. Each request has its own context, which holds its view of the graph. */
-export interface OperationRequest<Context> extends Operation {
+interface OperationRequest<Context> extends Operation {
 	readonly context: Context & { readonly graph: Graph };
 	readonly deadline?: OperationDeadline;
 	/** Called with a cost within the limit, before anything is read. Returns an error to reject the operation. */
@@ -176,7 +176,7 @@ export function createPlanner<Context extends object>(
 }
 
 /** On the first error, where clients look. */
-export function addFields(
+function addFields(
 	[first]: readonly GraphQLError[],
 	fields: readonly FieldProblem[],
 ): void {

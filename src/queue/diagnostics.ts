@@ -14,7 +14,7 @@ export const QUEUE_CHANNELS = {
 /** Processes that run jobs answer, soon and without an error. */
 export const QUEUE_LEVELS = new Levels<Promise<readonly QueueLevel[]>>();
 
-export interface JobsEnqueued {
+interface JobsEnqueued {
 	readonly queue: string;
 	readonly shard: number;
 	readonly added: number;
@@ -22,12 +22,12 @@ export interface JobsEnqueued {
 	readonly merged: number;
 }
 
-export interface JobsRefused {
+interface JobsRefused {
 	readonly queue: string;
 	readonly jobs: number;
 }
 
-export interface JobsClaimed {
+interface JobsClaimed {
 	readonly queue: string;
 	readonly shard: number;
 	/** 0: others had claimed them. */
@@ -49,7 +49,7 @@ export interface QueueLevel {
 export type QueueRotation = QueueRotationStep | QueueRotationRound;
 
 /** A statement of rotation. The process may end after any of them. */
-export interface QueueRotationStep {
+interface QueueRotationStep {
 	readonly kind: "step";
 	readonly queue: string;
 	readonly shard: number;
@@ -62,7 +62,7 @@ export interface QueueRotationStep {
 	readonly stallMs: number | null;
 }
 
-export interface QueueRotationRound {
+interface QueueRotationRound {
 	readonly kind: "round";
 	readonly queue: string;
 	readonly shard: number;

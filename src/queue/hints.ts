@@ -4,11 +4,7 @@ import type { Priority } from "./jobStore.ts";
  * A job may be due on a shard of a queue. With a priority it was enqueued a
  * moment ago, to be claimed at once; without, it has to be looked for.
  */
-export type OnHint = (
-	queue: string,
-	shard: number,
-	priority?: Priority,
-) => void;
+type OnHint = (queue: string, shard: number, priority?: Priority) => void;
 
 /**
  * Says where jobs may be due. A hint saves the time until the next probe, and
@@ -31,7 +27,7 @@ export interface JobHints {
 	leads(queues: readonly string[], lease: Lease): Promise<boolean>;
 }
 
-export interface Lease {
+interface Lease {
 	/** The task. */
 	readonly name: string;
 	/** From the last time that it was asked for. */

@@ -83,7 +83,7 @@ export interface RunningJob<Body, Input = Body> {
 	}): Promise<void>;
 }
 
-export interface JobOptions<Schema extends BodySchema, Context> {
+interface JobOptions<Schema extends BodySchema, Context> {
 	/** A lower-case letter, then at most 39 letters and digits. */
 	readonly queue: string;
 	/** Bodies are input: a zod schema of an object checks each when it is enqueued, and again when it is run. */
@@ -115,7 +115,7 @@ export interface JobOptions<Schema extends BodySchema, Context> {
 	): Promise<unknown>;
 }
 
-export type BodySchema = z.ZodType<object, object>;
+type BodySchema = z.ZodType<object, object>;
 
 /** Thrown by a handler: the job is not ready yet. It runs again, and no attempt is used. */
 export class Later extends Error {

@@ -30,7 +30,7 @@ export type JobRow = Omit<Job, "state" | "status" | "body"> & {
 };
 
 /** What a transition reads of a job. */
-export type JobHead = Pick<
+type JobHead = Pick<
 	JobRow,
 	"state" | "bucket" | "claim" | "attempts" | "allowed" | "createdAt"
 >;

@@ -4,7 +4,7 @@ import { openMysqlJobStore } from "./mysql/mysqlJobStore.ts";
 import type { JobStoreSource, OpenedJobStore } from "./openedJobStore.ts";
 import { openSqliteJobStore } from "./sqlite/sqliteJobStore.ts";
 
-export interface JobStoreOptions {
+interface JobStoreOptions {
 	/** SQLite refuses to write. */
 	readonly readOnly?: boolean;
 	/** Asked before each write to a host of MySQL. */

@@ -74,7 +74,7 @@ if holder and holder ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`;
 
-export interface RedisHints extends AsyncDisposable {
+interface RedisHints extends AsyncDisposable {
 	/** Sends a hint to some of the processes that listen for the queue. */
 	publish(queue: string, hint: string): void;
 	/** From now on hints of others for these queues arrive. The function returned ends that. */

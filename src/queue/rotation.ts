@@ -51,7 +51,7 @@ export type Decision =
 	| "hold"
 	| "empty";
 
-export interface DecidedSpan extends Span {
+interface DecidedSpan extends Span {
 	readonly decision: Decision;
 	/** A sentence for operators. */
 	readonly why: string;
@@ -72,10 +72,7 @@ export interface RotationReport {
 	readonly isUnderWay: boolean;
 }
 
-export type RotationSettings = Pick<
-	QueueSettings,
-	"keepSucceededMs" | "keepFailedMs"
->;
+type RotationSettings = Pick<QueueSettings, "keepSucceededMs" | "keepFailedMs">;
 
 export function keepOf(now: number, settings: RotationSettings): Keep {
 	return {

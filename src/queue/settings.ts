@@ -92,7 +92,7 @@ const KINDS: Readonly<Record<SettingName, Kind>> = {
 export const SETTING_NAMES = Object.keys(KINDS) as readonly SettingName[];
 
 /** What a queue sets, by name; the rest is the default. Names that a later version of the program knows are kept. */
-export type SetValues = JsonObject;
+type SetValues = JsonObject;
 
 /** What a setting takes, for messages and help. */
 export function expectedOf(name: SettingName): string {

@@ -46,7 +46,7 @@ export function positionInput(type: string) {
 	};
 }
 
-export interface Neighbor {
+interface Neighbor {
 	readonly side: "before" | "after";
 	/** The field of the input that names it. */
 	readonly argument: string;

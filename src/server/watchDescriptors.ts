@@ -9,7 +9,7 @@ const WARN_FROM = 0.9;
 /** Looks between two warnings. */
 const WARN_EVERY = 6;
 
-export interface DescriptorOptions {
+interface DescriptorOptions {
 	/** Has an entry for each open descriptor. */
 	readonly folder: string;
 	readonly limit: number;

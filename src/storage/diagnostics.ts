@@ -43,7 +43,7 @@ export interface TableCacheLevel {
 	readonly overflows: number;
 }
 
-export interface PoolLevel {
+interface PoolLevel {
 	readonly host: string;
 	readonly purpose: string;
 	readonly used: number;
@@ -99,7 +99,7 @@ export interface DatabaseServer {
 	readonly takesWrites: boolean;
 }
 
-export interface FoundElsewhere {
+interface FoundElsewhere {
 	/** `host:port` */
 	readonly host: string;
 	readonly server: string;

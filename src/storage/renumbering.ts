@@ -85,7 +85,7 @@ export function comparePositions(a: Position, b: Position): number {
 export const MAX_EPOCH = 2 ** 40 - 1;
 
 /** What counting a list's edges found. */
-export interface Recount {
+interface Recount {
 	readonly count: number;
 	/** The highest sequence, also of a removed edge. */
 	readonly last: number;

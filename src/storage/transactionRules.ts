@@ -72,7 +72,7 @@ function feedListsOnly(shard: number): TypeError {
 }
 
 /** Rows of lists and edges to write. */
-export interface ListChanges {
+interface ListChanges {
 	readonly edges: readonly (Edge & { readonly mapping: Mapping })[];
 	/** Rows of the lists whose edges change. */
 	readonly lists: readonly (ListRow & { readonly mapping: Mapping })[];

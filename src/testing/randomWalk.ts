@@ -105,7 +105,7 @@ export async function walkRandomly(
 }
 
 /** A mutation to send, with a viewer and an input that mostly make sense. */
-export interface RandomMutation {
+interface RandomMutation {
 	readonly name: string;
 	readonly document: string;
 	/** Null: nobody is signed in. */

@@ -3,7 +3,7 @@ import { redactHostUrl } from "./hostUrl.ts";
 import type { HostRange, Topology } from "./types.ts";
 
 /** Shards next to each other that a change treats alike, or the servers of a shared cache. */
-export interface RangeChange {
+interface RangeChange {
 	/** `shards`, `lookups`, `queues`, `feeds`, `pools`, `caches.objects`, `caches.lists`. */
 	readonly kind: string;
 	/** Null: of caches. */

@@ -28,7 +28,7 @@ export interface ChangesLevel {
 }
 
 /** Some changes were given out, and the position behind them was kept. */
-export interface ChangesGiven {
+interface ChangesGiven {
 	readonly changes: number;
 }
 
@@ -41,7 +41,7 @@ export interface DatabaseHost {
 }
 
 /** How far a server's clock is before (negative: behind) that of this process, in milliseconds: between these two. */
-export interface DatabaseClock {
+interface DatabaseClock {
 	/** `host:port` */
 	readonly host: string;
 	readonly least: number;

@@ -5,7 +5,7 @@ export const TRACE_CHANNELS = {
 	spansLost: channelOf<SpansLost>("corkboard.spansLost"),
 };
 
-export interface SpansLost {
+interface SpansLost {
 	readonly spans: number;
 	readonly error: unknown;
 }

@@ -151,7 +151,7 @@ export class OtelSpan implements Span, ReadableSpan {
 }
 
 /** From `performance.now()`. */
-export type ToTime = (milliseconds: number) => HrTime;
+type ToTime = (milliseconds: number) => HrTime;
 
 /**
  * One for all spans of a request: the SDK asks the clock for each, whose whole

@@ -9,7 +9,7 @@ export interface SamplerOptions {
 	readonly followsParent: boolean;
 }
 
-export type IsSampled = (parent: RemoteParent | null) => boolean;
+type IsSampled = (parent: RemoteParent | null) => boolean;
 
 const RECORD_AND_SAMPLED = 2;
 

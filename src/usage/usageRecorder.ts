@@ -14,7 +14,7 @@ import {
 	type UsageStore,
 } from "./usageStore.ts";
 
-export interface UsageRecorderOptions {
+interface UsageRecorderOptions {
 	readonly store: UsageStore;
 	/** Names of clients in a day; further ones count as `OTHER`. */
 	readonly maxClients?: number;

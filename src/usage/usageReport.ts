@@ -1,7 +1,7 @@
 import { DAY_MS, dayOf, lastDays, OTHER, type UsageDay } from "./usageStore.ts";
 
 /** How often, and when last. */
-export interface UseCount {
+interface UseCount {
 	readonly requests: number;
 	readonly lastDay: string;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 
-export interface PaceLimits {
+interface PaceLimits {
 	/** Null: as many as there are. */
 	readonly rowsPerSecond: number | null;
 	readonly bytesPerSecond: number | null;
@@ -10,7 +10,7 @@ export interface PaceLimits {
 }
 
 /** What a pace measures time by. Milliseconds. */
-export interface PaceClock {
+interface PaceClock {
 	now(): number;
 	sleep(ms: number, signal: AbortSignal): Promise<void>;
 }

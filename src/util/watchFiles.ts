@@ -5,7 +5,7 @@ import { basename, dirname } from "node:path";
 const DEBOUNCE_MS = 50;
 const POLL_MS = 1_000;
 
-export interface FileWatcher extends AsyncDisposable {
+interface FileWatcher extends AsyncDisposable {
 	/** Checks the files again after a short pause, although nothing changed. */
 	checkSoon(): void;
 }

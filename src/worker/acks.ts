@@ -20,7 +20,7 @@ const LAST_RETRY_MS = 2_000;
  */
 export type AckResult = "done" | "lost";
 
-export interface PendingAck {
+interface PendingAck {
 	readonly ack: Ack;
 	/** Tried until then, in milliseconds of `monotonicMs`. */
 	readonly until: () => number;

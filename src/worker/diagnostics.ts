@@ -9,7 +9,7 @@ export const WORKER_CHANNELS = {
 	workerProblem: channelOf<WorkerProblem>("corkboard.queue.worker"),
 };
 
-export interface JobEnded {
+interface JobEnded {
 	readonly queue: string;
 	/** As a job store and its operators name it. */
 	readonly id: string;
@@ -41,7 +41,7 @@ export const JOB_OUTCOMES = [
 
 export type JobOutcome = (typeof JOB_OUTCOMES)[number];
 
-export interface JobsExpired {
+interface JobsExpired {
 	readonly queue: string;
 	readonly shard: number;
 	/** Jobs that are pending again. */

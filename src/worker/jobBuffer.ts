@@ -1,5 +1,5 @@
 /** A job that was claimed and has not begun. */
-export interface Buffered {
+interface Buffered {
 	/** In milliseconds of `monotonicMs`: not begun by then, it is given back rather than run late. */
 	readonly startBy: number;
 	/** 1 is first. */

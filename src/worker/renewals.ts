@@ -44,7 +44,7 @@ export interface RenewalStart {
 	readonly maxBlockMs: number;
 }
 
-export interface RenewalEvents {
+interface RenewalEvents {
 	/** The claims have ended: others may have them. */
 	onLost(place: ShardOfQueue, jobs: readonly Held[]): void;
 	/** They were renewed at this moment (`monotonicMs`). */

@@ -21,7 +21,7 @@ import { SharedTask } from "./sharedTask.ts";
 import { publishEnd, type WorkerJob, workerJobOf } from "./workerJob.ts";
 import { WorkerQueue } from "./workerQueue.ts";
 
-export interface WorkerOptions<Context> {
+interface WorkerOptions<Context> {
 	readonly store: JobStore & RotationStore;
 	readonly settings: LiveSettings;
 	/** The same store, for the thread that renews claims. */

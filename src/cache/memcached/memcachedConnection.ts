@@ -7,7 +7,7 @@ import type { FillLease } from "../sharedCache.ts";
 export type Response = MemcachedItem | string;
 
 /** The number of one state of an item, in digits. */
-export type Cas = string;
+type Cas = string;
 
 /** The token of a lease. CAS numbers are those of one connection. */
 export interface Token {

@@ -10,7 +10,7 @@
  * - `cluster`: it is a node of a Redis Cluster.
  * - `other`: what a server says to a command that is wrong, or what is not known here.
  */
-export type RedisErrorMeaning =
+type RedisErrorMeaning =
 	| "full"
 	| "demoted"
 	| "refused"

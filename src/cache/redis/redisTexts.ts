@@ -36,7 +36,7 @@ export function openRedisTexts(options: {
 }
 
 /** Neither method rejects. */
-export interface RedisTexts extends AsyncDisposable {
+interface RedisTexts extends AsyncDisposable {
 	get(key: string): Promise<string | null>;
 	set(key: string, text: string, ttlMs: number): Promise<void>;
 }

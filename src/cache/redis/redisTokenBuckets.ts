@@ -2,7 +2,7 @@ import type { BucketLimit, TakeResult } from "../../util/tokenBucket.ts";
 import { CommandsByName, type RedisByName } from "./redisServers.ts";
 
 /** Token buckets that all processes share. */
-export interface RedisTokenBuckets extends AsyncDisposable {
+interface RedisTokenBuckets extends AsyncDisposable {
 	/** Null if Redis does not respond in time. Each pair of limit and name has a bucket of its own. */
 	take(
 		limit: BucketLimit,

@@ -15,7 +15,7 @@ export interface RedisAddress {
 }
 
 /** Host and port of a URL. Throws BAD_CONFIG where it is not valid. */
-export function redisHost(text: string): string {
+function redisHost(text: string): string {
 	const fault = cacheUrlFault("lists", text);
 	if (fault !== null) {
 		throw new CorkboardError("BAD_CONFIG", `The Redis URL: ${fault}.`);

@@ -1,7 +1,7 @@
 import type { Option, Usage } from "../arguments.ts";
 
 /** What may follow some words of a command line. */
-export interface Completions {
+interface Completions {
 	/** The words so far: "" at the start, `schema`, or a whole command. */
 	readonly after: string;
 	/** Each with a description of a few words. */
@@ -17,7 +17,7 @@ export interface Completions {
 export const VALUES = ["hosts", "queues", "moves", "operations"] as const;
 export type Values = (typeof VALUES)[number];
 
-export interface CompletedOption {
+interface CompletedOption {
 	/** With its dashes. */
 	readonly name: string;
 	readonly description: string;

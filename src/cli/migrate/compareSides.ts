@@ -6,7 +6,7 @@ import type { CommandContext } from "../commandContext.ts";
 import { createProgressLine } from "../progress.ts";
 import type { OpenedMigration } from "./openMigration.ts";
 
-export interface ComparedShare {
+interface ComparedShare {
 	/** From 0 to 1. The same share is the same objects. */
 	readonly share: number;
 	/** Another one takes other objects. */

@@ -15,7 +15,7 @@ import { type OpenedMigration, reasonLines } from "./openMigration.ts";
 import { passTable } from "./passTable.ts";
 import { openRunner, type Runner, stopFollowing } from "./runner.ts";
 
-export interface FinishOptions {
+interface FinishOptions {
 	/** Writes were stopped in a way that the settings of the database do not show. */
 	readonly writesStopped: boolean;
 	/** Rows that were refused stay behind. */

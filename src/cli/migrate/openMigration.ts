@@ -40,7 +40,7 @@ export interface OpenedMigration extends AsyncDisposable {
 }
 
 /** What a migration keeps beside its mapping. */
-export interface MigrationFiles {
+interface MigrationFiles {
 	readonly state: string;
 	readonly badRows: BadRows;
 }

@@ -1,14 +1,14 @@
 import { terminalText } from "../terminalText.ts";
 
 /** A terminal that shows one page at a time, as `less` does. Disposing of it gives back what was on it. */
-export interface Terminal extends Disposable {
+interface Terminal extends Disposable {
 	size(): { readonly columns: number; readonly rows: number };
 	/** Shows lines from the top, in place of what was shown. */
 	show(lines: readonly string[]): void;
 }
 
 /** The parts of `process` that are used. */
-export interface TerminalStreams {
+interface TerminalStreams {
 	readonly input: NodeJS.ReadStream;
 	readonly output: NodeJS.WriteStream;
 }

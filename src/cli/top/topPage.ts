@@ -3,7 +3,7 @@ import { formatNumber } from "../../util/format.ts";
 import { table } from "../table.ts";
 import type { TopReport } from "./topReport.ts";
 
-export interface TopPage {
+interface TopPage {
 	/** Where the numbers come from. */
 	readonly url: string;
 	/** Null before the second scrape. */

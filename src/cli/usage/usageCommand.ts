@@ -20,7 +20,7 @@ export const usageOptions = (unused: string) => ({
 
 export const USAGE_EXIT_CODES = { 3: INCOMPLETE };
 
-export interface CountedUsage {
+interface CountedUsage {
 	readonly report: UsageReport;
 	readonly period: Period;
 	/** What `--client` names; null: all. */

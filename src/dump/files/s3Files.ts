@@ -22,7 +22,7 @@ const TRIES = 8;
 /** Keys of one request that deletes. */
 const DELETED = 1_000;
 
-export interface S3Options extends FilesOptions {
+interface S3Options extends FilesOptions {
 	readonly bucket: string;
 	readonly prefix: string;
 	readonly tries?: number;

@@ -42,7 +42,7 @@ const PAUSE_MS = 5;
 /** Objects of one statement. */
 const OBJECTS = 500;
 
-export interface MysqlSourceOptions {
+interface MysqlSourceOptions {
 	readonly model: Model;
 	readonly databases: readonly Database[];
 	readonly environment: Environment;

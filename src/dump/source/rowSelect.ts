@@ -10,7 +10,7 @@ export interface RowSpelling {
 }
 
 /** A condition, and the texts of its placeholders. */
-export interface Condition {
+interface Condition {
 	readonly text: string;
 	readonly values: readonly string[];
 }

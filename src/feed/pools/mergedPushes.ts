@@ -25,7 +25,7 @@ export interface ShardBatch {
 }
 
 /** Writes what can be repeated without harm, in one transaction, by ascending shards. Returns the number of new rows of each; an error for a shard that failed. */
-export type WritePushes = (
+type WritePushes = (
 	batches: readonly ShardBatch[],
 ) => Promise<readonly (number | Error)[]>;
 

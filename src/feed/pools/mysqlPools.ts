@@ -25,7 +25,7 @@ import {
 } from "./storedPools.ts";
 import { POOL_TABLES } from "./tables.ts";
 
-export interface MysqlPoolLimits extends HostLimits {
+interface MysqlPoolLimits extends HostLimits {
 	/** Time for a write, with all its waits and retries. Milliseconds. */
 	readonly writeMs: number;
 	/** How long a call waits for a shard that its host takes no writes to, or does not have: it may be on its way to another. Milliseconds. */
@@ -45,7 +45,7 @@ export const MYSQL_POOL_LIMITS: MysqlPoolLimits = {
 	silenceMs: 8_000,
 };
 
-export interface MysqlPoolOptions {
+interface MysqlPoolOptions {
 	readonly pools: readonly HostRange[];
 	/** The version of the topology that says so (default 0: nobody asks). */
 	readonly version?: number;

@@ -195,7 +195,7 @@ export interface Settled {
 	readonly dropped: readonly PoolEntry[];
 }
 
-export interface KeptRows {
+interface KeptRows {
 	readonly waitingPerSource: number;
 	readonly settledAfter: number;
 }

@@ -37,7 +37,7 @@ export function checkInteger(
 	);
 }
 
-export function checkScore(score: number): number {
+function checkScore(score: number): number {
 	return checkInteger("The score", score, 0, SCORE_LIMIT);
 }
 

@@ -23,7 +23,7 @@ import {
 } from "./storedPools.ts";
 import { CREATE_SQLITE_TABLES } from "./tables.ts";
 
-export interface SqlitePoolOptions {
+interface SqlitePoolOptions {
 	readonly pools: readonly HostRange[];
 	readonly readOnly?: boolean;
 	/** Those of the app; without them only tables and visits can be asked for. */

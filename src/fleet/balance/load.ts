@@ -8,7 +8,7 @@ export interface Load {
 }
 
 /** Jobs are not moved: a queue shard is drained, and another one made. */
-export type MovableKind = Exclude<DatabaseKind, "queue">;
+type MovableKind = Exclude<DatabaseKind, "queue">;
 
 /** A range of the topology, as its primary holds it. */
 export interface LoadedRange {

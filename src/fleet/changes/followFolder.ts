@@ -23,7 +23,7 @@ import type { FollowOptions } from "./followChanges.ts";
 import { followedTables } from "./followedTables.ts";
 import type { CopiedShards, Position } from "./position.ts";
 
-export interface FollowFolderOptions
+interface FollowFolderOptions
 	extends Pick<
 		FollowOptions,
 		| "model"

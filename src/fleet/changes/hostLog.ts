@@ -10,7 +10,7 @@ import type { FollowedTable } from "./changesOf.ts";
 
 type Transaction = BinlogTransaction<FollowedTable>;
 
-export interface HostLogOptions {
+interface HostLogOptions {
 	readonly server: FleetServer;
 	readonly tables: BinlogTables<FollowedTable>;
 	/** The transactions behind which it is read, as a set of GTIDs: asked anew for each connection. Throws UNAVAILABLE. */

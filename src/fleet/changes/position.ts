@@ -14,7 +14,7 @@ export interface Position {
 }
 
 /** A text for each shard, by ranges of shards such as `0-255`. */
-export type ByRange = Readonly<Record<string, string>>;
+type ByRange = Readonly<Record<string, string>>;
 
 /** A place in the files of a dump. */
 export interface DumpPlace {

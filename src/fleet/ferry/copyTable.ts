@@ -14,7 +14,7 @@ import {
 	tableIn,
 } from "./rowSql.ts";
 
-export interface CopyOptions {
+interface CopyOptions {
 	/** Which is read: it has all that is not followed afterwards. */
 	readonly reader: FleetServer;
 	readonly state: FerryState;

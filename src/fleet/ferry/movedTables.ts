@@ -16,7 +16,7 @@ export interface MovedTable extends BinlogTable {
 	readonly bytes: number;
 }
 
-export interface MovedTables {
+interface MovedTables {
 	readonly tables: readonly MovedTable[];
 	/** A sentence for each thing that cannot be moved. */
 	readonly faults: readonly string[];

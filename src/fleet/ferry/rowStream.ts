@@ -11,7 +11,7 @@ import type { MovedTable } from "./movedTables.ts";
 import type { Patiently } from "./patience.ts";
 import { deleteRows, type Key, keyOf, replaceRows } from "./rowSql.ts";
 
-export interface RowStreamOptions {
+interface RowStreamOptions {
 	readonly source: FleetServer;
 	readonly state: FerryState;
 	readonly tables: readonly MovedTable[];

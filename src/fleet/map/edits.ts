@@ -99,7 +99,7 @@ export function moveRange(
 	return { ...map, [list]: joined(map[list] ?? []) };
 }
 
-export interface MovedRange {
+interface MovedRange {
 	readonly list: Exclude<List, "queues">;
 	readonly range: Shards;
 	/** The name of the primary that it is on. */
@@ -157,7 +157,7 @@ export function drainQueueShard(
 }
 
 /** What of an older version comes back. */
-export interface Rollback {
+interface Rollback {
 	/** True: `open` and `weight` alone, whatever the hosts are. */
 	readonly onlyPlacement: boolean;
 	/** Names of primaries that never took a write, so that nothing is lost with them. */

@@ -24,9 +24,9 @@ import {
 } from "./publish.ts";
 
 /** The URLs of the servers that are to be. */
-export type WantedCaches = Pick<CacheServers, CachePart>;
+type WantedCaches = Pick<CacheServers, CachePart>;
 
-export interface SetCaches extends Pick<BarrierOptions, "byTimeMs"> {
+interface SetCaches extends Pick<BarrierOptions, "byTimeMs"> {
 	readonly store: TopologyStore;
 	readonly wanted: WantedCaches;
 	readonly why: string;
@@ -36,7 +36,7 @@ export interface SetCaches extends Pick<BarrierOptions, "byTimeMs"> {
 	readonly onStep?: (line: string) => void | Promise<void>;
 }
 
-export interface CachesSet {
+interface CachesSet {
 	/** The version that names the servers alone. */
 	readonly version: number;
 	readonly isNew: boolean;

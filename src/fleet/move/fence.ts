@@ -46,7 +46,7 @@ export async function fence(
 }
 
 /** A client's transaction that would hold a fence up. */
-export interface Blocker {
+interface Blocker {
 	/** For KILL. */
 	readonly connection: number;
 	/** `reports@10.0.0.5:41812` */

@@ -18,7 +18,7 @@ const GRACE_MS = 1_000;
 /** For so long it waits for a store or a server that is away. Milliseconds. */
 const ALONE_MS = 600_000;
 
-export interface GuardOptions
+interface GuardOptions
 	extends Pick<MoveOptions, "store" | "environment" | "onStep"> {
 	/** Whether the guarded process holds the operation under this name. */
 	readonly isRunner: (holder: string) => boolean;

@@ -24,12 +24,12 @@ import type { MoveOptions } from "./moveRun.ts";
 import { MoveServers } from "./moveServers.ts";
 
 /** Rows a second that were measured on two busy cores (bench/results/capacity.md): of a copy, and of its verification. */
-export const COPIED_ROWS = 30_000;
+const COPIED_ROWS = 30_000;
 const VERIFIED_ROWS = 165_000;
 /** What a disk of the target needs beside the copy: its binary log has every row too. */
 const DISK_TIMES = 2;
 
-export interface PlannedWave {
+interface PlannedWave {
 	readonly range: readonly [number, number];
 	/** What the source has, as it estimates it. */
 	readonly rows: number;

@@ -20,7 +20,7 @@ export interface Loss {
 	readonly silent: readonly string[];
 }
 
-export interface LostWrite extends RememberedWrite {
+interface LostWrite extends RememberedWrite {
 	/** The process that was answered. */
 	readonly process: string;
 }

@@ -16,7 +16,7 @@ export const WAVE_STATES = [
 	"closed",
 	"cancelled",
 ] as const;
-export type WaveState = (typeof WAVE_STATES)[number];
+type WaveState = (typeof WAVE_STATES)[number];
 
 export const ABOUT_WAVE_STATES: Readonly<Record<WaveState, string>> = {
 	waiting: "nothing is on the other side, or copies that nobody uses",
@@ -37,7 +37,7 @@ export const MOVE_STEPS = [
 	"done",
 	"rolled back",
 ] as const;
-export type MoveStep = (typeof MOVE_STEPS)[number];
+type MoveStep = (typeof MOVE_STEPS)[number];
 
 export const ABOUT_MOVE_STEPS: Readonly<Record<MoveStep, string>> = {
 	locked: "nothing was changed",

@@ -58,7 +58,7 @@ const TRY_MS = 1_500;
 const LOOK_MS = 250;
 
 /** What was found of a host before a replica takes its place. */
-export interface DeadCheck {
+interface DeadCheck {
 	readonly hosts: PromotionHosts;
 	readonly evidence: Evidence;
 	readonly faults: readonly string[];

@@ -11,7 +11,7 @@ import { FleetServer } from "../server/fleetServer.ts";
 import { highestIds, readCounters } from "../server/localIds.ts";
 import { raiseLocalIds, tryRaising } from "../server/raiseLocalIds.ts";
 
-export interface RaiseOptions {
+interface RaiseOptions {
 	readonly topology: Topology;
 	readonly environment: Environment;
 	/** `host:port`; it need not be in the topology yet. */
@@ -34,7 +34,7 @@ export interface RaisedIds {
 	readonly notes: readonly string[];
 }
 
-export interface RaisedTable {
+interface RaisedTable {
 	/** `db00000.pins` */
 	readonly table: string;
 	/** The first local id that is free, before and after. */

@@ -19,7 +19,7 @@ export interface LookOptions {
 }
 
 /** What a look at the holder of an operation has found. */
-export interface HolderLook {
+interface HolderLook {
 	readonly isHeld: boolean;
 	/** The revision of its last sign of life, which a take-over expects to be the same; null: it has left none. */
 	readonly revision: string | null;

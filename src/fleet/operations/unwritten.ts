@@ -5,7 +5,7 @@ import type { LaterPrimary } from "../map/edits.ts";
 import { FleetServer, withoutOperator } from "../server/fleetServer.ts";
 import { readOperations } from "./operations.ts";
 
-export interface UnwrittenOptions {
+interface UnwrittenOptions {
 	readonly store: TopologyStore;
 	readonly environment: Environment;
 	/** Names of primaries that do not answer, and took no write as the operator says. */
@@ -15,7 +15,7 @@ export interface UnwrittenOptions {
 }
 
 /** Which primaries never took a write, and of each other one why that is not known. */
-export interface Unwritten {
+interface Unwritten {
 	readonly names: ReadonlySet<string>;
 	readonly reasons: readonly string[];
 }

@@ -26,7 +26,7 @@ import { compareVersions } from "./preflight.ts";
 import { FLEET_SETTINGS, settingFaults } from "./serverSettings.ts";
 
 /** What operations on a fleet would meet. */
-export interface ServerCheck {
+interface ServerCheck {
 	/** A sentence for each fault. */
 	readonly faults: readonly string[];
 	/** What does not stop an operation, and may make it take longer. */
@@ -49,7 +49,7 @@ interface Pair {
 }
 
 /** What servers are compared with. */
-export interface FleetFacts {
+interface FleetFacts {
 	/** How many processes serve or work; 1 where that is not known. */
 	readonly processes?: number;
 	/** Most connections of one process to each server, by `host:port`; of a server that is absent, they are not compared. */

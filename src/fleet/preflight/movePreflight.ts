@@ -9,13 +9,13 @@ import { readVersion } from "./preflight.ts";
 import { PROMOTION_SETTINGS, settingFaults } from "./serverSettings.ts";
 
 /** One end of a move: the primary, its URL, and its replica. */
-export interface MoveEnd {
+interface MoveEnd {
 	readonly url: string;
 	readonly primary: FleetServer;
 	readonly replica: FleetServer | null;
 }
 
-export interface CheckedMove {
+interface CheckedMove {
 	readonly from: MoveEnd;
 	readonly to: MoveEnd;
 	readonly kind: DatabaseKind;

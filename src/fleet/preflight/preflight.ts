@@ -14,7 +14,7 @@ const LOOK_MS = 100;
 /** How long a transaction that is in the binary log of the primary may take to be committed there. */
 const COMMIT_MS = 10_000;
 
-export interface PreflightLimits {
+interface PreflightLimits {
 	/** How far the replica may be behind, in milliseconds: how long it takes to have what the primary has now. */
 	readonly maxLagMs: number;
 	/** Databases of which the host is the primary. */

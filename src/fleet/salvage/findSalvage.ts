@@ -41,7 +41,7 @@ export interface SalvageSource {
 	readonly faults: readonly string[];
 }
 
-export interface FindOptions {
+interface FindOptions {
 	readonly store: TopologyStore;
 	readonly environment: Environment;
 }

@@ -22,7 +22,7 @@ const ENTRIES = 200;
 /** Most failures that are reported. */
 const MOST_FAILURES = 20;
 
-export interface SalvageRun extends SalvageOptions {
+interface SalvageRun extends SalvageOptions {
 	readonly environment: Environment;
 	/** What the shards are verified with afterwards; null: they are not. */
 	readonly verifying: VerifyOptions | null;

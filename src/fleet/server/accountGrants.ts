@@ -38,7 +38,7 @@ interface Grant {
 }
 
 /** A privilege that the account lacks on some databases. */
-export interface MissingPrivilege {
+interface MissingPrivilege {
 	readonly privilege: string;
 	readonly databases: readonly string[];
 }

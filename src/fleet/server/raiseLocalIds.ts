@@ -42,7 +42,7 @@ export async function raiseLocalIds(
 }
 
 /** What raising the counters of some databases would meet on a server. */
-export interface RaisingTrial {
+interface RaisingTrial {
 	/** A sentence for each table whose counter cannot be raised. */
 	readonly faults: readonly string[];
 	/** A sentence where tables have to be altered, which may have to wait. */

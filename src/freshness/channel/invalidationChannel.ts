@@ -48,7 +48,7 @@ export interface InvalidationChannel extends AsyncDisposable {
 	update(): void;
 }
 
-export interface ChannelOptions extends InvalidationListener {
+interface ChannelOptions extends InvalidationListener {
 	/** For one call, connecting included. */
 	readonly deadlineMs?: number;
 	/** Whether a message arrives: what tests lose. */

@@ -250,7 +250,7 @@ export class InvalidationSubscriber implements Disposable {
 	}
 }
 
-export interface SubscriberOptions extends InvalidationListener {
+interface SubscriberOptions extends InvalidationListener {
 	/** Those at this Redis. */
 	readonly channels: ReadonlySet<number>;
 	readonly redis: Pick<RedisConnections, "forSubscription">;

@@ -29,7 +29,7 @@ export interface DeliveryPass {
 	readonly error?: unknown;
 }
 
-export interface OutboxDelivery {
+interface OutboxDelivery {
 	/** `write`: right after the commit of the entry. `worker`: the outbox worker. */
 	readonly by: "write" | "worker";
 	readonly delivered: number;
@@ -40,7 +40,7 @@ export interface OutboxDelivery {
 	readonly destinations: ReadonlyMap<string | null, EntriesLeft>;
 }
 
-export interface EntriesLeft {
+interface EntriesLeft {
 	readonly entries: number;
 	/** When the oldest of them was written. Milliseconds since 1970. */
 	readonly oldestAt: number;

@@ -105,7 +105,7 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Whether the error is that a host did not answer, rather than that it refused. */
-export function isUnreachable(error: unknown): boolean {
+function isUnreachable(error: unknown): boolean {
 	return (
 		error instanceof CorkboardError &&
 		error.code === "UNAVAILABLE" &&

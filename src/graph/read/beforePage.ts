@@ -14,7 +14,7 @@ export type BeforePage = (look: {
 	readonly call?: CallOptions | undefined;
 }) => MaybePromise<BeforePageResult>;
 
-export interface BeforePageResult {
+interface BeforePageResult {
 	/** Edges and objects that it read. */
 	readonly reads: number;
 	/** For how long another call would add nothing: an answer may be used again for so long. Milliseconds. */

@@ -74,7 +74,7 @@ export async function readEdges(
  * Where a present edge was found: on the head of its list, or below it. The
  * position of one below is that of the edge's own row: the list may have been renumbered since its head was read.
  */
-export type FoundEdge = Head | EpochPosition;
+type FoundEdge = Head | EpochPosition;
 
 /**
  * Edges of lists, each null if it is not present. They are looked for in heads, which

@@ -58,7 +58,7 @@ export interface ListSources {
 	readonly counts: WrittenState["counts"];
 }
 
-export interface VisibleEdge {
+interface VisibleEdge {
 	readonly edge: EpochPosition;
 	readonly node: Node | CorkboardError;
 }

@@ -6,7 +6,7 @@ import type { Storage } from "../../storage/storage.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 
 /** The most lists of a mapping that are kept. */
-export const MOST_LONGEST_LISTS = 100;
+const MOST_LONGEST_LISTS = 100;
 
 /** How long they are used before they are read again: counting on every shard is not for each request, and popularity changes slowly. Milliseconds. */
 const KEEP_MS = 5 * 60_000;

@@ -85,7 +85,7 @@ export interface ViewerRecord {
 	isPersonal: boolean;
 }
 
-export interface StoreJobs {
+interface StoreJobs {
 	readonly queue: JobQueue;
 	/** Null: writes enqueue none but those of the graph itself. */
 	readonly events: WriteEvents | null;

@@ -35,7 +35,7 @@ export interface ArchivePosition {
 	readonly after: Position | null;
 }
 
-export interface ArchivedBatch {
+interface ArchivedBatch {
 	/** Null when nothing is left, or the object is not gone (any more). */
 	readonly next: ArchivePosition | null;
 	readonly removed: number;

@@ -52,7 +52,7 @@ export async function purgeableBefore(
 	);
 }
 
-export interface PurgedBatch {
+interface PurgedBatch {
 	/** Where the next batch begins; null at the end. */
 	readonly next: Pick<Edge, "from" | "to"> | null;
 	readonly purged: number;

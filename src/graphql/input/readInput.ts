@@ -7,7 +7,7 @@ import {
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 
 /** A field of an input: its validator, and what its absence and `null` mean. */
-export type InputField<T> = (
+type InputField<T> = (
 	given: unknown,
 ) =>
 	| { readonly value: T }

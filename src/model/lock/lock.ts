@@ -44,7 +44,7 @@ const RETIRED = "retired";
 
 export const EMPTY_LOCK: Lock = { types: {}, mappings: {}, lookups: {} };
 
-export interface LockComparison {
+interface LockComparison {
 	/** What the model has and the lock lacks: `schema lock` adds it. */
 	readonly additions: readonly string[];
 	/** Changes that would lose or misread stored data. */

@@ -5,7 +5,7 @@ import {
 	isObjectType,
 } from "graphql";
 
-export interface OutputField {
+interface OutputField {
 	/** `Type.field` */
 	readonly coordinate: string;
 	/** Fields of interfaces that it is selected by too. */

@@ -26,7 +26,7 @@ export function printModel(model: Model): string {
 }
 
 /** What `schema print --json` prints: the cells of the tables. */
-export interface ModelDescription {
+interface ModelDescription {
 	readonly types: readonly {
 		readonly name: string;
 		/** Null for Query and Mutation. */

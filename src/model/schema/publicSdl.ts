@@ -21,7 +21,7 @@ import { publicDocument } from "../publicSchema.ts";
 import type { SdlFile } from "../sdl.ts";
 
 /** The schema that clients see, of SDL with or without storage directives. Throws BAD_DATA, naming `source`. */
-export function readPublicSdl(
+function readPublicSdl(
 	source: string,
 	files: readonly SdlFile[],
 ): GraphQLSchema {

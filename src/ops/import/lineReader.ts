@@ -34,7 +34,7 @@ export interface ObjectLine {
 	readonly at: number | null;
 }
 
-export interface NamedReference {
+interface NamedReference {
 	readonly reference: Reference;
 	readonly key: string;
 }

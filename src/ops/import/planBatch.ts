@@ -58,7 +58,7 @@ export interface NewEdge {
 	readonly at: number | null;
 }
 
-export interface BatchPlan {
+interface BatchPlan {
 	readonly objects: readonly NewObject[];
 	/** Objects that exist with another revision than that of their line, or that may be deleted. */
 	readonly known: readonly KnownObject[];
@@ -92,7 +92,7 @@ export function idOf(target: Target): Id | null {
 }
 
 /** The import key of the object that a line's object inherits its owner from; null if the line gives the owner. */
-export function inheritedFrom(
+function inheritedFrom(
 	visibility: Visibility,
 	line: ObjectLine,
 ): string | null {

@@ -8,7 +8,7 @@ import { formatProblem, HEAD_BYTES } from "./fileFormat.ts";
 export type RawLine = string | UnreadLine | RevisedLine;
 
 /** The line of an object. It is not read if its object has this revision: most lines of a migration are such. */
-export interface RevisedLine {
+interface RevisedLine {
 	/** The import key. */
 	readonly key: string;
 	/** The `rev` of the line, or `DELETED`. */
@@ -23,7 +23,7 @@ export interface UnreadLine {
 	readonly problem: string;
 }
 
-export interface RawBatch {
+interface RawBatch {
 	readonly lines: readonly RawLine[];
 	/** Bytes read so far; undefined where the source is lines, not bytes. */
 	readonly bytes: number | undefined;

@@ -22,7 +22,7 @@ import {
 import { goneOf, wholesOf } from "./wholes.ts";
 import { withReferences } from "./writeLevel.ts";
 
-export interface WrittenChanges {
+interface WrittenChanges {
 	readonly changed: number;
 	readonly deleted: number;
 	/** Objects that had this content already. */

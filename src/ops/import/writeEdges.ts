@@ -21,7 +21,7 @@ import { isOfImport, type Numbering, sequenceAt } from "./numbering.ts";
 import { idOf, type NewEdge } from "./planBatch.ts";
 import { goneOf } from "./wholes.ts";
 
-export interface WrittenEdges {
+interface WrittenEdges {
 	/** Number of created edges, by edge name. */
 	readonly edges: ReadonlyMap<string, number>;
 	readonly removed: number;

@@ -44,7 +44,7 @@ interface PreparedObject {
 	readonly needsActivation: boolean;
 }
 
-export interface WrittenLevel {
+interface WrittenLevel {
 	/** Lines whose objects were not created. */
 	readonly bad: readonly BadLine[];
 	readonly entries: readonly BatchEntry[];

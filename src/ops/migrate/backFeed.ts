@@ -12,7 +12,7 @@ import { IMPORT_LOOKUP } from "../lookups.ts";
 import type { TablePlan } from "./plan.ts";
 
 /** A line as an import has it. */
-export type BackFeedLine = JsonObject;
+type BackFeedLine = JsonObject;
 
 interface Migrated {
 	readonly key: string;

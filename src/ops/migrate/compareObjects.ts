@@ -13,7 +13,7 @@ import { goneOf, wholesOf } from "../import/wholes.ts";
 import { IMPORT_LOOKUP } from "../lookups.ts";
 import type { RowLine } from "./plan.ts";
 
-export interface FieldComparison {
+interface FieldComparison {
 	readonly field: string;
 	readonly there: JsonValue;
 	readonly here: JsonValue;

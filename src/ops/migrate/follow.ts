@@ -34,7 +34,7 @@ export interface FollowOptions {
 	readonly now?: () => number;
 }
 
-export interface FollowProgress {
+interface FollowProgress {
 	/** Rows that the log has named since this run began, without those that were refused before and are tried again. */
 	readonly rows: number;
 	/** How far behind the old database, in seconds. */

@@ -76,7 +76,7 @@ export function migration<S extends Shape = Shape>(
 	return mapping;
 }
 
-export interface MissingObject {
+interface MissingObject {
 	/** What a reference becomes to an object that has no row, or one that is marked as deleted: `null` is none (default: the row is refused). */
 	readonly missing?: "null";
 }
@@ -137,7 +137,7 @@ export function utc(column: string, options: ZeroDate = {}): Conversion {
 	return local(column, "UTC", options);
 }
 
-export interface ZeroDate {
+interface ZeroDate {
 	/** What a date of zeros becomes: `null` is no value (default: the row is refused). */
 	readonly zero?: "null";
 }

@@ -10,7 +10,7 @@ import { edgeKey, nameOfKey, partsOfKey } from "./keys.ts";
 import type { RowLine, TablePlan } from "./plan.ts";
 import type { Source } from "./sources/source.ts";
 
-export interface MissingLine {
+interface MissingLine {
 	readonly key: string;
 	readonly text: string;
 }

@@ -6,7 +6,7 @@ import type { Cursor } from "./sources/source.ts";
 import type { MigrationState, PassReport } from "./state.ts";
 import { refusalOf } from "./whyMissing.ts";
 
-export interface LedgerOptions {
+interface LedgerOptions {
 	readonly kind: "full" | "since";
 	/** The names of the types and edges that are read (default: all). */
 	readonly only?: readonly string[] | undefined;

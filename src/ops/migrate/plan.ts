@@ -67,9 +67,9 @@ export function rawLine({ key, isDeleted, line }: RowLine): RawLine {
 	return { key, rev, text: () => JSON.stringify(line) };
 }
 
-export type LineContent = Readonly<Record<string, JsonValue>>;
+type LineContent = Readonly<Record<string, JsonValue>>;
 
-export interface PlanContext {
+interface PlanContext {
 	readonly model: Model;
 	readonly fields: FieldReaders;
 }

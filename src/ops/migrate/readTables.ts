@@ -25,7 +25,7 @@ export interface Reading {
 	readonly signal?: AbortSignal | undefined;
 }
 
-export interface ReadRow extends ReadLine {
+interface ReadRow extends ReadLine {
 	readonly plan: TablePlan;
 }
 

@@ -39,7 +39,7 @@ export interface PassOptions {
 	readonly now?: () => number;
 }
 
-export interface PassProgress {
+interface PassProgress {
 	/** The table that is read. */
 	readonly table: string;
 	readonly lines: number;

@@ -28,7 +28,7 @@ export interface ScreenReport {
 	readonly differences: readonly ScreenDifference[];
 }
 
-export interface ScreenDifference {
+interface ScreenDifference {
 	/** `Photo:8123` */
 	readonly key: string;
 	readonly id: Id;
@@ -46,7 +46,7 @@ export interface Shown {
 	readonly errors?: readonly { readonly message: string }[] | undefined;
 }
 
-export interface ShadowOptions {
+interface ShadowOptions {
 	readonly screens: Screens;
 	readonly plans: readonly TablePlan[];
 	readonly source: Source;

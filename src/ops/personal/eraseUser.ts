@@ -27,7 +27,7 @@ import {
 /** Says by the id of a user that it was erased, for dumps and for backups that are restored. */
 export const ERASED_LOOKUP = RESERVED_LOOKUPS.erased;
 
-export interface Erased {
+interface Erased {
 	readonly user: Id;
 	/** Objects whose content was deleted, with the user. */
 	readonly objects: number;
@@ -37,7 +37,7 @@ export interface Erased {
 	readonly keys: number | null;
 }
 
-export interface EraseOptions {
+interface EraseOptions {
 	readonly signal: AbortSignal;
 	/** Deletes what is kept of a user outside the graph. */
 	readonly forget: (id: Id) => Promise<void>;
@@ -247,7 +247,7 @@ async function note(store: Store, user: Id, at: Date): Promise<void> {
 	await changeState(store.storage, key, null, at.toISOString());
 }
 
-export interface ErasedUser {
+interface ErasedUser {
 	readonly user: Id;
 	readonly at: string;
 }

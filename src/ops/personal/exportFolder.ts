@@ -35,7 +35,7 @@ interface Progress {
 	readonly startedAt: string;
 }
 
-export interface WrittenExport {
+interface WrittenExport {
 	readonly data: string;
 	readonly page: string;
 	readonly objects: number;

@@ -2,7 +2,7 @@ import type { Id } from "../../id/ids.ts";
 import type { JsonValue } from "../../util/json.ts";
 import type { ExportedEdge, ExportedObject, ExportLine } from "./exportUser.ts";
 
-export interface ExportHead {
+interface ExportHead {
 	readonly user: Id;
 	readonly userType: string;
 	readonly startedAt: string;

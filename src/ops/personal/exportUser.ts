@@ -42,7 +42,7 @@ export interface ExportPosition {
 	readonly after: string | null;
 }
 
-export interface ExportedPage {
+interface ExportedPage {
 	readonly lines: readonly ExportLine[];
 	/** Null at the end. */
 	readonly next: ExportPosition | null;

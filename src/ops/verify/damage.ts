@@ -145,7 +145,7 @@ export interface DamageSummary {
 	readonly examples: readonly DamageExample[];
 }
 
-export type DamageExample = Pick<Damage, "description" | "table" | "row">;
+type DamageExample = Pick<Damage, "description" | "table" | "row">;
 
 const EXAMPLES = 5;
 

@@ -23,7 +23,7 @@ export interface PendingEntries {
 	readonly stuck: readonly StuckEntry[];
 }
 
-export interface StuckEntry {
+interface StuckEntry {
 	readonly row: PendingEntry;
 	/** Why it cannot be read, as a sentence; null where only its dates are wrong. */
 	readonly unreadable: string | null;

@@ -5,7 +5,7 @@ import { type Edge, PRESENT } from "../../storage/rows.ts";
 import type { StorageMap } from "../../storage/storage.ts";
 
 /** Where a row is, as an operator finds it: the shard's database and the table, and the row's key there. */
-export interface RowLocation {
+interface RowLocation {
 	readonly table: string;
 	readonly row: string;
 }

@@ -7,7 +7,7 @@ import { checkCounts } from "./checkCounts.ts";
 import { Reader } from "./reader.ts";
 import { Unchecked } from "./unchecked.ts";
 
-export interface RecountedBatch {
+interface RecountedBatch {
 	/** The last list; null at the end. */
 	readonly next: Id | null;
 	readonly lists: number;

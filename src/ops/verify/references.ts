@@ -14,7 +14,7 @@ import { typeName } from "./places.ts";
 import { describeValue } from "./storedContent.ts";
 
 /** The object a reference leads to; null for none where there need be none; or what is wrong with it, as `its owner is not an id ("abc")`. */
-export type ReferenceReading =
+type ReferenceReading =
 	| { readonly target: Id | null }
 	| { readonly problem: string };
 

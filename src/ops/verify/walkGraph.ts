@@ -50,7 +50,7 @@ export interface ShardsToCheck {
 	readonly modShards: readonly number[];
 }
 
-export interface WalkOptions {
+interface WalkOptions {
 	readonly types: StoredTypes | undefined;
 	readonly unchecked: Unchecked;
 	/** Whose rows are walked; all if absent. */

@@ -14,7 +14,7 @@ import { AnswerWriter } from "./answerWriter.ts";
 import { type ColumnContext, Level } from "./column.ts";
 import { StepRunner, type Tracer } from "./stepRunner.ts";
 
-export interface ExecuteOptions<Context> {
+interface ExecuteOptions<Context> {
 	readonly schema: GraphQLSchema;
 	/** Passed to resolvers. It holds the graph that the plan reads. */
 	readonly context: Context & { readonly graph: Graph };
@@ -24,7 +24,7 @@ export interface ExecuteOptions<Context> {
 	readonly tracer?: Tracer;
 }
 
-export interface ExecutedPlan {
+interface ExecutedPlan {
 	/** JSON; `null` if a null propagated to the root. */
 	readonly data: string;
 	readonly errors: readonly GraphQLError[];

@@ -17,7 +17,7 @@ export function describeFlow({ kind, parents, results }: ExplainStep): string {
 }
 
 /** Why a step read more rows than it has results. */
-export interface Surplus {
+interface Surplus {
 	/** `4 edges read ahead` */
 	readonly fact: string;
 	readonly why: string;

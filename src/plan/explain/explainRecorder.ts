@@ -29,7 +29,7 @@ export interface RecordedOperation {
 	readonly variables: Readonly<Record<string, string>>;
 }
 
-export interface HostTime {
+interface HostTime {
 	readonly host: string;
 	readonly statements: number;
 	/** The time of the round trips. They may have run side by side. */
@@ -40,7 +40,7 @@ export interface HostTime {
 	readonly failures: readonly string[];
 }
 
-export interface RecorderOptions extends ExplainOptions, CostAndLimit {
+interface RecorderOptions extends ExplainOptions, CostAndLimit {
 	/** As in `Trace`. */
 	readonly isBrief: boolean;
 	/** The span of the request; null if it is not sampled. */

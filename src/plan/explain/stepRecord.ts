@@ -14,7 +14,7 @@ import type { StepTrace } from "../execute/stepRunner.ts";
 import type { PlanStep } from "../plan.ts";
 
 /** What caches said to one step. */
-export interface CacheAnswers {
+interface CacheAnswers {
 	readonly layer: CacheLayer;
 	readonly hits: number;
 	readonly misses: number;

@@ -52,7 +52,7 @@ function jobIdOf(text: string) {
 }
 
 /** Jobs that failed. */
-export interface RetryOptions extends Omit<JobFilter, "state"> {
+interface RetryOptions extends Omit<JobFilter, "state"> {
 	/** How often they may be started again (default 1). */
 	readonly attempts?: number;
 	/** From now (default 0). */
@@ -89,8 +89,7 @@ export async function retryFailed(
 	return changeFound(store, queue, { ...options, state: "failed" }, change);
 }
 
-export interface RemoveOptions
-	extends Omit<RetryOptions, "attempts" | "dueInMs"> {
+interface RemoveOptions extends Omit<RetryOptions, "attempts" | "dueInMs"> {
 	readonly state: Exclude<JobState, "running">;
 }
 

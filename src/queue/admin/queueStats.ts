@@ -19,7 +19,7 @@ export interface Count {
 }
 
 /** The jobs of a queue on all shards that answered. */
-export interface QueueStats {
+interface QueueStats {
 	/** Pending and due. */
 	readonly ready: Count;
 	/** Pending and due later. */
@@ -37,7 +37,7 @@ export interface QueueStats {
 	readonly failedLastMinute: Count;
 }
 
-export interface StatsAnswer {
+interface StatsAnswer {
 	readonly stats: QueueStats;
 	/** Shards that could not be counted. */
 	readonly failures: ReadonlyMap<number, CorkboardError>;

@@ -49,7 +49,7 @@ export interface ClaimedOnShard
 	readonly shard: number;
 }
 
-export interface ClaimAnswer {
+interface ClaimAnswer {
 	/** By priority. Of a dry run: with `claim` 0. */
 	readonly claimed: readonly ClaimedOnShard[];
 	/** In the order of `acks`; an error where the shard did not answer. */

@@ -50,7 +50,7 @@ import type { QueueDatabase } from "./rotation/rotationSession.ts";
 import { endRound, takeRound } from "./rotation/rounds.ts";
 import { ackAndClaimSwappedOut, renewSwappedOut } from "./swappedOut.ts";
 
-export interface MysqlJobLimits extends HostLimits {
+interface MysqlJobLimits extends HostLimits {
 	/** Time for a write, with all its waits and retries. Milliseconds. */
 	readonly writeMs: number;
 }
@@ -66,7 +66,7 @@ export const MYSQL_JOB_LIMITS: MysqlJobLimits = {
 	leanBinlog: true,
 };
 
-export interface MysqlJobOptions extends JobStoreSource {
+interface MysqlJobOptions extends JobStoreSource {
 	readonly limits?: Partial<MysqlJobLimits>;
 	/** For URLs that name variables (default: that of the process). */
 	readonly environment?: Environment;

@@ -17,7 +17,7 @@ import { localOf } from "./rows.ts";
 /* Statements on the keys of pending jobs. */
 
 /** A key, and the job that has it. */
-export interface HeldKey {
+interface HeldKey {
 	readonly key: string;
 	readonly local: LocalId;
 }

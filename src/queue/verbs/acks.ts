@@ -17,7 +17,7 @@ import { byBucket, byClaim, type FoundJob } from "../statements/rows.ts";
 import { type InTransaction, read } from "./queueCall.ts";
 
 /** Acks of workers, and what writes them. */
-export interface PreparedAcks {
+interface PreparedAcks {
 	/** Whether the lock of the queue has to be held. */
 	readonly needsQueue: boolean;
 	readonly writes: readonly AckWrite[];

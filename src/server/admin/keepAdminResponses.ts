@@ -18,7 +18,7 @@ export interface AdminResponseLimits {
 	readonly kept: Readonly<Record<string, KeptLimits>>;
 }
 
-export interface KeptLimits {
+interface KeptLimits {
 	/** An older answer is not given. */
 	readonly oldestMs: number;
 	/** How often it is asked for besides; null: once, at the start. */

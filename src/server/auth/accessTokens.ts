@@ -39,14 +39,14 @@ export interface AccessTokens {
 }
 
 /** What a valid token says. */
-export interface VerifiedToken {
+interface VerifiedToken {
 	readonly subject: string;
 	/** Whether a claim makes its subject an operator. */
 	readonly isOperator: boolean;
 }
 
 /** Claims that a token must have, besides its subject and expiry. */
-export interface ExpectedClaims {
+interface ExpectedClaims {
 	readonly issuer: string | null;
 	readonly audience: string | null;
 	/** The name of the claim with the subject. */
@@ -145,7 +145,7 @@ function headerOf(token: string): ReturnType<typeof decodeProtectedHeader> {
 	}
 }
 
-export interface JwksOptions {
+interface JwksOptions {
 	readonly url: string;
 	/** How long keys that are known are used while they cannot be fetched again. Milliseconds. */
 	readonly maxAgeMs: number;

@@ -15,7 +15,7 @@ import {
 /** A thousand documents of a typical client take 1 to 3 MB. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
-export interface DocumentFilesOptions {
+interface DocumentFilesOptions {
 	readonly paths: readonly string[];
 	readonly rules: DocumentRules;
 	/** Called with each new document before it is in use. */
@@ -75,7 +75,7 @@ interface ReadFile extends CheckedFile {
 	readonly text: string;
 }
 
-export interface CheckedFiles {
+interface CheckedFiles {
 	/** The readable ones. */
 	readonly files: readonly ReadFile[];
 	/** Problems of each file, and between files. A server starts only if there are none. */

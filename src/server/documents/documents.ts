@@ -18,7 +18,7 @@ export interface SharedTexts {
 	set(key: string, text: string, ttlMs: number): Promise<void>;
 }
 
-export interface DocumentsOptions {
+interface DocumentsOptions {
 	readonly mode: DocumentMode;
 	/** The current documents of files. */
 	readonly files: { readonly index: DocumentIndex } | null;
@@ -72,7 +72,7 @@ export interface RunnableDocument {
 type HashedText = Pick<RunnableDocument, "sha256" | "text">;
 
 /** Apollo's KeyValueCache. */
-export interface ApolloCache<V> {
+interface ApolloCache<V> {
 	get(key: string): Promise<V | undefined>;
 	set(key: string, value: V): Promise<void>;
 	delete(key: string): Promise<boolean>;

@@ -9,7 +9,7 @@ import { createDocuments, type Documents } from "./documents.ts";
 type Log = Parameters<typeof openDocumentFiles>[0]["log"] &
 	Parameters<typeof createDocuments>[0]["log"];
 
-export interface ServerDocuments {
+interface ServerDocuments {
 	readonly documents: Documents;
 	/** For operators: any may run, and none of theirs is counted as unknown. */
 	readonly operatorDocuments: Documents;

@@ -5,7 +5,7 @@ export interface FileDocument {
 	readonly text: string;
 }
 
-export interface ParsedFile {
+interface ParsedFile {
 	readonly documents: readonly FileDocument[];
 	readonly problems: readonly string[];
 }

@@ -3,7 +3,7 @@ import { type CheckedDocument, sha256Of } from "./checkDocumentFile.ts";
 import type { Documents } from "./documents.ts";
 
 /** Rejects a request before Apollo handles it. */
-export interface DocumentError {
+interface DocumentError {
 	readonly message: string;
 	readonly code: "BAD_REQUEST" | "PERSISTED_QUERY_NOT_FOUND";
 }
@@ -46,7 +46,7 @@ export async function resolveDocument(
 }
 
 /** What a request says. */
-export interface SentParameters {
+interface SentParameters {
 	readonly isGet: boolean;
 	/** The body of a POST, parsed. */
 	readonly body: unknown;
@@ -55,7 +55,7 @@ export interface SentParameters {
 }
 
 /** The same as Apollo understands it. */
-export interface ResolvedParameters {
+interface ResolvedParameters {
 	readonly body: unknown;
 	readonly search: string;
 	/**

@@ -2,7 +2,7 @@ import { ToolbarButton, useGraphiQL } from "@graphiql/react";
 import { useState } from "react";
 
 /** An operation in the page's address. */
-export interface LinkedOperation {
+interface LinkedOperation {
 	readonly query: string;
 	/** JSON. */
 	readonly variables: string;

@@ -30,7 +30,7 @@ import { responseSummaryPlugin } from "./responseSummaryPlugin.ts";
 /** Validation errors of one response; one more says that there were others. */
 const MAX_ERRORS = 10;
 
-export interface ApolloOptions
+interface ApolloOptions
 	extends Pick<
 		StepOptions,
 		| "schema"

@@ -48,7 +48,7 @@ import type { ResponseSender } from "./responseSender.ts";
 /** Most memory for the headers by which senders are known before their tokens are verified. */
 const MAX_HEADER_BYTES = 4 * 1_024 * 1_024;
 
-export interface HandlerOptions
+interface HandlerOptions
 	extends Pick<StepOptions, "identify" | "addressOf" | "startSpan"> {
 	readonly log: FastifyBaseLogger;
 	readonly shutdown: Shutdown;

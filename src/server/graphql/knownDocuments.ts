@@ -41,7 +41,7 @@ import {
 /** How long a request waits for an equal one. Milliseconds. */
 const WAIT_MS = 50;
 
-export interface KnownDocumentsOptions extends StepOptions {
+interface KnownDocumentsOptions extends StepOptions {
 	readonly answers: AnswerCache;
 }
 

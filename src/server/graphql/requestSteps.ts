@@ -184,7 +184,7 @@ function toResult(
 }
 
 /** Errors as a client reads them, and what they ask of the HTTP response, as Apollo does both. */
-export interface FormattedErrors {
+interface FormattedErrors {
 	readonly errors: readonly GraphQLFormattedError[];
 	/** Null where no error names one. */
 	readonly status: number | null;

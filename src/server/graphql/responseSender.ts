@@ -19,7 +19,7 @@ import type { Status } from "../http/status.ts";
 import { unpooled } from "./body.ts";
 import type { GraphqlRequest, Reply } from "./request.ts";
 
-export interface SenderOptions {
+interface SenderOptions {
 	readonly log: FastifyBaseLogger;
 	readonly shutdown: Shutdown;
 	readonly origins: AllowedOrigins;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 /** The name of a client that gives none, or no valid one. */
-export const UNKNOWN_CLIENT = "unknown";
+const UNKNOWN_CLIENT = "unknown";
 
 /** Letters and what names of apps hold; no control characters, which would forge lines. */
 const VALID = /^[A-Za-z0-9][A-Za-z0-9 ._:@/+()-]{0,63}$/;

@@ -9,7 +9,7 @@ import { publishRefusal } from "../../plan/diagnostics.ts";
  * - `connections`: as many connections as allowed were open.
  * - `unread`: the client did not read its response.
  */
-export type RefusalReason =
+type RefusalReason =
 	| "requests"
 	| "pipelined"
 	| "bodies"

@@ -8,7 +8,7 @@ import type { LimitLevels } from "./limitLevels.ts";
 const COST_HEADER = "corkboard-cost";
 
 /** Edges and objects of one operation: its worst case, and what it read. */
-export interface CostReport {
+interface CostReport {
 	readonly requested: number;
 	readonly actual: number;
 }

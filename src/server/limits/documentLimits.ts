@@ -20,7 +20,7 @@ export const MAX_TOKENS = 2_000;
  * checked before validation, whose rules compare fields pair by pair and
  * report every error they find.
  */
-export const DOCUMENT_LIMITS = {
+const DOCUMENT_LIMITS = {
 	/** graphql-js scans them for the location of every error. */
 	lines: 3_000,
 	/** Most variables of one operation. */

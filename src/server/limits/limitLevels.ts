@@ -1,7 +1,7 @@
 import { type BucketLimit, msUntilFull } from "../../util/tokenBucket.ts";
 
 /** What a request left in a bucket. */
-export interface LimitLevel {
+interface LimitLevel {
 	readonly limit: BucketLimit;
 	readonly level: number;
 	/** Until there is enough for the request; 0 if there was. */

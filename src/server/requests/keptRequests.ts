@@ -27,7 +27,7 @@ export interface KeptRequest {
 }
 
 /** Requests that somebody may ask about later, until disposed. */
-export interface KeptRequests extends Disposable {
+interface KeptRequests extends Disposable {
 	/** JSON of a `KeptRequest`, by the id of the request, of its trace or of one of its errors; null if it is not kept. */
 	find(id: string): string | null;
 }

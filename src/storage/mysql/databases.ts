@@ -14,10 +14,7 @@ const DRAIN_MS = 30_000;
 
 export type DatabaseKind = "queue" | "pool";
 
-export interface DatabasesOptions<
-	Known extends Database,
-	Range extends HostRange,
-> {
+interface DatabasesOptions<Known extends Database, Range extends HostRange> {
 	/** As their names begin. */
 	readonly kind: DatabaseKind;
 	readonly hosts: SharedHosts;

@@ -26,7 +26,7 @@ const SLOW_MS = 250;
 const MAX_ROWS = 2_000;
 
 /** How keys of one kind are read, for all callers. */
-export interface MergedRead<Key, Result> {
+interface MergedRead<Key, Result> {
 	/** The results of keys of one host, in one statement. */
 	readonly read: (
 		host: Host,

@@ -78,7 +78,7 @@ export const MYSQL_LIMITS: MysqlLimits = {
 /** How long a host that is not known to be slow has for the answer to a read. Milliseconds. */
 export const ANSWER_MS = 4_000;
 
-export interface MysqlOptions {
+interface MysqlOptions {
 	readonly model: Model;
 	readonly topology: Topology;
 	readonly readOnly?: boolean;

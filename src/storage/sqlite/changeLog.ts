@@ -26,7 +26,7 @@ const REWRITTEN_ROWS = 1_000;
 /** The first row, which is of no table: so a log always has a last number. */
 const BEGUN = "";
 
-export interface LogState {
+interface LogState {
 	/** As a UUID. */
 	readonly id: string;
 	/** The number of the oldest row that it still has. */

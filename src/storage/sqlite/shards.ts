@@ -28,9 +28,7 @@ export function mapShardFiles(
 	return new Map(files.sort(([a], [b]) => a - b));
 }
 
-export function shardsIn({
-	range: [first, last],
-}: HostRange): readonly number[] {
+function shardsIn({ range: [first, last] }: HostRange): readonly number[] {
 	return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 

@@ -13,7 +13,7 @@ export interface BatchedSelect extends Omit<Select<unknown>, "read"> {
 	readonly use: (rows: readonly (readonly unknown[])[]) => void;
 }
 
-export type BatchedStatement<P extends ShardLocation> = {
+type BatchedStatement<P extends ShardLocation> = {
 	readonly location: P;
 } & (
 	| {

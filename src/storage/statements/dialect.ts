@@ -42,7 +42,7 @@ export interface Spelling {
 }
 
 /** Where a host keeps the outbox entries of its shards. */
-export interface OutboxLocation {
+interface OutboxLocation {
 	/** The one that these shards have: its table, the shard of a row, and whether that is one of them. */
 	of(shards: readonly number[]): {
 		readonly table: string;

@@ -111,7 +111,7 @@ export function countEdges<P extends ShardLocation>(
 	};
 }
 
-export interface EdgeToWrite extends MappedEdge {
+interface EdgeToWrite extends MappedEdge {
 	/** Whether the edge has a row, present or removed. */
 	readonly exists: boolean;
 }

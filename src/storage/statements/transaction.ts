@@ -50,7 +50,7 @@ interface Thrown {
 export type GroupOutcomes = readonly (TransactionOutcome | null)[];
 
 /** How the database transaction of a group ends. */
-export type GroupDecision<P extends ShardLocation> =
+type GroupDecision<P extends ShardLocation> =
 	/** It is rolled back. Null: one that creates objects threw, and each has to run by itself. */
 	| { readonly rolledBack: GroupOutcomes | null }
 	| {

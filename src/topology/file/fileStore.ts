@@ -31,7 +31,7 @@ import {
 } from "../store.ts";
 import { FileAnnouncements, hashed, unavailable } from "./fileAnnouncements.ts";
 
-export interface FileStoreOptions {
+interface FileStoreOptions {
 	/** How often files are read where the file system reports no changes. Milliseconds. */
 	readonly pollMs?: number | undefined;
 	/** How often an announcement is renewed; it is gone ten times as long after its process. */

@@ -18,7 +18,7 @@ export interface RecordedLoss {
 }
 
 /** What an operator gave up of a host, at `accepted/HOST`. */
-export interface AcceptedLoss {
+interface AcceptedLoss {
 	/** The server that is the host's since then. */
 	readonly server: string;
 	/** All that was given up so far, as a set of GTIDs. */

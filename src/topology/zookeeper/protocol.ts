@@ -37,7 +37,7 @@ const EPHEMERAL = 1;
 const PERSISTENT_RECURSIVE = 1;
 const ALL_PERMISSIONS = 31;
 
-export interface NodeStat {
+interface NodeStat {
 	/** Transaction of the last change of the text; unique in the whole server, also after another creation. */
 	readonly mzxid: bigint;
 	/** Number of changes of the text since it was created. */

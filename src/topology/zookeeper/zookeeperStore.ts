@@ -23,7 +23,7 @@ import {
 } from "./protocol.ts";
 import { ZookeeperError, ZookeeperSession } from "./session.ts";
 
-export interface ZookeeperStoreOptions {
+interface ZookeeperStoreOptions {
 	/** As operators call it. */
 	readonly name: string;
 	/** `host:port` of each server. */

@@ -15,7 +15,7 @@ import { openPositionFile } from "./positionFile.ts";
 /** What is written at once. */
 const WRITTEN_CHARACTERS = 2 ** 20;
 
-export interface Forgotten {
+interface Forgotten {
 	/** Objects that were erased. */
 	readonly objects: number;
 	/** Lines of theirs that were deleted. */

@@ -3,7 +3,7 @@ import { type Position, printPosition } from "../position.ts";
 import type { ChangeSink } from "./changeSink.ts";
 import { openPositionFile } from "./positionFile.ts";
 
-export interface LineSinkOptions {
+interface LineSinkOptions {
 	/** Resolves when their reader has taken the lines. */
 	readonly write: (text: string) => Promise<void>;
 	/** Where the position is kept as well; null: only the lines have it. */

@@ -6,7 +6,7 @@ import { temporaryName } from "../../../util/temporaryName.ts";
 import { type Position, parsePosition, printPosition } from "../position.ts";
 
 /** What a position file holds. */
-export interface KeptPosition {
+interface KeptPosition {
 	readonly position: Position;
 	/** The lag when it was written, for who watches the file. */
 	readonly at: string;
@@ -15,7 +15,7 @@ export interface KeptPosition {
 }
 
 /** The position of one stream, which no other process keeps meanwhile. */
-export interface PositionFile extends Disposable {
+interface PositionFile extends Disposable {
 	/** What an earlier run kept; null: nothing yet. */
 	readonly kept: KeptPosition | null;
 	/** Afterwards the file has the old position or the new one, also after a crash. */

@@ -6,7 +6,7 @@ import type { ChangeSink, SinkOptions } from "./changeSink.ts";
 import { openPositionFile } from "./positionFile.ts";
 import { repeated } from "./repeated.ts";
 
-export interface RedisStreamOptions extends SinkOptions {
+interface RedisStreamOptions extends SinkOptions {
 	/** `redis://HOST:PORT`. */
 	readonly url: string;
 	/** The key of the stream. */

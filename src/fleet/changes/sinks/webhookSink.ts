@@ -5,7 +5,7 @@ import type { ChangeSink, SinkOptions } from "./changeSink.ts";
 import { openPositionFile } from "./positionFile.ts";
 import { repeated } from "./repeated.ts";
 
-export interface WebhookOptions extends SinkOptions {
+interface WebhookOptions extends SinkOptions {
 	/** http: or https:. */
 	readonly url: string;
 	/** What requests are signed with. */
@@ -79,11 +79,7 @@ async function post(
 	if (!response.ok) throw new Error(`it answered ${response.status}`);
 }
 
-export function signatureOf(
-	secret: string,
-	seconds: number,
-	body: string,
-): string {
+function signatureOf(secret: string, seconds: number, body: string): string {
 	return createHmac("sha256", secret)
 		.update(`${seconds}.${body}`)
 		.digest("hex");

@@ -12,7 +12,7 @@ import {
 } from "./naturalKeys.ts";
 import { isReserved, releaseKeys, reserveKeys } from "./reservations.ts";
 
-export type ObjectStatus = "active" | "rejected" | "absent";
+type ObjectStatus = "active" | "rejected" | "absent";
 
 export interface Activation {
 	readonly status: ObjectStatus;

@@ -15,7 +15,7 @@ import { activateObjects } from "./activateObjects.ts";
 import { derivedEdges, edgeWithInverse } from "./edgeUpdates.ts";
 import { withTokens } from "./naturalKeys.ts";
 
-export interface ResolvedLinks {
+interface ResolvedLinks {
 	/** By link, the edges to apply: to the object that was found or created, and to that object on the lists of all of its type. */
 	readonly edges: ReadonlyMap<Link, readonly EdgeUpdate[]>;
 	readonly failures: ReadonlyMap<Link, unknown>;

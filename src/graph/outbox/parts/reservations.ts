@@ -19,7 +19,7 @@ import type { Reservation } from "./naturalKeys.ts";
  */
 
 /** The row of a key as it stands after a try to reserve it: the reservation's own, or the holder's. */
-export type ReservedRow = KeyResult<LookupRow | null>;
+type ReservedRow = KeyResult<LookupRow | null>;
 
 export function isReserved(
 	row: ReservedRow,

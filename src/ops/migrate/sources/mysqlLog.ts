@@ -31,7 +31,7 @@ const WANTED: Readonly<Record<string, string>> = {
 const SETTLE_MS = 250;
 const SETTLE_TRIES = 240;
 
-export interface MysqlLogOptions {
+interface MysqlLogOptions {
 	/** The URL of the database. */
 	readonly url: string;
 	readonly database: string;

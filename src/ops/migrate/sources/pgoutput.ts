@@ -7,7 +7,7 @@ interface Relation {
 }
 
 /** One message of `pgoutput`, version 1, as far as following needs it. */
-export type PgoutputMessage =
+type PgoutputMessage =
 	| { readonly kind: "rows"; readonly images: readonly RowImage[] }
 	| { readonly kind: "commit"; readonly end: string; readonly at: number }
 	| { readonly kind: "truncate"; readonly tables: readonly string[] }
@@ -174,7 +174,7 @@ class Bytes {
 	}
 }
 
-export function formatLsn(value: bigint): string {
+function formatLsn(value: bigint): string {
 	const part = (half: bigint) => half.toString(16).toUpperCase();
 	return `${part(value >> 32n)}/${part(value & 0xffffffffn)}`;
 }

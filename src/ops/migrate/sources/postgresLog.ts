@@ -7,7 +7,7 @@ import { PgoutputReader, parseLsn } from "./pgoutput.ts";
 import type { SqlConnection } from "./sqlSource.ts";
 import type { Statement } from "./sqlText.ts";
 
-export interface PostgresLogOptions {
+interface PostgresLogOptions {
 	/** The publication and the slot have this name. */
 	readonly name: string;
 	readonly schema: string;

@@ -17,7 +17,7 @@ export interface FoundRows extends SourceTable {
 }
 
 /** A table whose log is read. */
-export interface LoggedTable {
+interface LoggedTable {
 	readonly table: string;
 	/** The columns that identify a row. */
 	readonly key: readonly string[];

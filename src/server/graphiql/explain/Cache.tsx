@@ -12,7 +12,7 @@ const LAYERS = ["request", "process", "memcached", "redis"] as const;
 type Source = CacheLayer | "shards";
 
 /** Number of reads by source, without sources that answered none. */
-export function countBySource(
+function countBySource(
 	cache: readonly ExplainCache[],
 ): readonly (readonly [Source, number])[] {
 	const counts: [Source, number][] = [];

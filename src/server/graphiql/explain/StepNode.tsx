@@ -21,7 +21,7 @@ import { StepDetails } from "./StepDetails.tsx";
 const HIGH_COST = 0.2;
 
 /** Totals of the whole operation. */
-export interface OperationTotal {
+interface OperationTotal {
 	/** The length of a full time bar. */
 	readonly ms: number;
 	readonly cost: number;

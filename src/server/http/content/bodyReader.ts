@@ -17,7 +17,7 @@ const UNCOUNTED_BYTES = 16_384;
 const CHUNKS = 4_096;
 const CHUNK_BYTES = 64;
 
-export interface BodyLimits {
+interface BodyLimits {
 	/** The largest body. */
 	readonly bodyBytes: number;
 	/** Most bytes of all bodies that are being read, without their first 16 KB. */

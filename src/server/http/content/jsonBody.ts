@@ -59,7 +59,7 @@ export function isJson(type: string | undefined): boolean {
 }
 
 /** Why a body is rejected, by its headers alone, with headers that say what is accepted. */
-export interface EncodingError {
+interface EncodingError {
 	readonly message: string;
 	/** Names and values in turn. */
 	readonly accepted: readonly string[];

@@ -16,7 +16,7 @@ export interface ServerIdentity {
 }
 
 /** What a host does about it. */
-export interface ServerUses {
+interface ServerUses {
 	/** Connections of before are not lent any more. */
 	closeIdle(): void;
 	/** Opens a session in the background, which finds out. */

@@ -22,7 +22,7 @@ export interface ServerAddress {
 /** A server's kind of SQL. */
 export type Product = "MySQL" | "MariaDB";
 
-export type Scalar = null | number | bigint | string;
+type Scalar = null | number | bigint | string;
 
 /** A list is for `IN (?)`. */
 export type Value = Scalar | readonly (number | bigint | string)[];

@@ -9,7 +9,7 @@ const STANDBY_CALLS = 10;
 const PRIMARY_SHARE = 0.5;
 const STANDBY_SHARE = 0.1;
 
-export type LateHosts = "none" | "primary" | "both" | "primaryAndPerhapsBoth";
+type LateHosts = "none" | "primary" | "both" | "primaryAndPerhapsBoth";
 
 interface Slice {
 	number: number;

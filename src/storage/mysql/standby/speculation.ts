@@ -22,7 +22,7 @@ export type Attempt<T> = (
 ) => () => void;
 
 /** A read that either host of a pair can answer. */
-export interface SpeculativeRead<T> {
+interface SpeculativeRead<T> {
 	readonly primary: Attempt<T>;
 	/** Refuses where its answer is too old, or older than what the reader has seen. */
 	readonly standby: Attempt<T>;
@@ -52,7 +52,7 @@ export type SpeculationEvent =
 	| "switchToStandby"
 	| "switchToPrimary";
 
-export interface SpeculationOptions {
+interface SpeculationOptions {
 	/** Milliseconds; only goes forward. */
 	readonly now: () => number;
 	/** From 0 up to 1. */

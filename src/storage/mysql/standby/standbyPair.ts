@@ -15,13 +15,13 @@ import {
 import { MAX_LAG_MS, StandbyLag } from "./standbyLag.ts";
 
 /** An answer of the standby, with its beat. */
-export interface WithBeat<T> {
+interface WithBeat<T> {
 	readonly value: T;
 	/** Null where the standby has none. */
 	readonly beat: number | null;
 }
 
-export interface PairAnswer<T> extends Served {
+interface PairAnswer<T> extends Served {
 	readonly value: T;
 	/** How far the standby was behind; 0 of the primary. Milliseconds. */
 	readonly lagMs: number;
@@ -31,7 +31,7 @@ export interface PairAnswer<T> extends Served {
 type Call<T> = (signal: AbortSignal, sent: () => void) => Promise<T>;
 
 /** A read that each host of a pair can answer. */
-export interface PairRead<T> {
+interface PairRead<T> {
 	readonly primary: Call<T>;
 	readonly standby: Call<WithBeat<T>>;
 	/** Whether an answer of the standby has all that its reader has seen. */
