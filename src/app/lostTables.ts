@@ -25,25 +25,25 @@ export async function recreateLostTables(
 	const { topology } = opened.use(await openTopology(config));
 	const { model } = readApp(app);
 	const folders = dataFoldersOf(topology);
-	const { store: place } = config;
+	const { store: configured } = config;
 	if (folders.size > 0) {
 		lockDataFolders(topology, "readWrite", opened);
 		const storage = opened.use(await openSqliteStorage({ model, topology }));
 		return await createLostTables(
 			storage.admin,
 			recordInFolders(folders),
-			place.kind === "topology",
+			configured.kind === "topology",
 		);
 	}
-	if (place.kind === "embedded") return [];
-	const store = opened.use(openTopologyStore(place));
+	if (configured.kind === "embedded") return [];
+	const store = opened.use(openTopologyStore(configured));
 	const storage = opened.use(await openMysqlStorage({ model, topology }));
 	return await createLostTables(storage.admin, recordInStore(store), true);
 }
 
 /** What is remembered of the tables of a topology. Throws UNAVAILABLE where its store does not answer. */
 export async function readMadeTables(
-	{ store: place }: Pick<Config, "store">,
+	{ store: configured }: Pick<Config, "store">,
 	topology: Topology,
 	/** The topology store (default: opened for this). */
 	store?: ReadableStore,
@@ -51,7 +51,7 @@ export async function readMadeTables(
 	const folders = dataFoldersOf(topology);
 	if (folders.size > 0) return recordInFolders(folders).read();
 	if (store !== undefined) return readMade(store);
-	if (place.kind === "embedded") return null;
-	await using own = openTopologyStore(place);
+	if (configured.kind === "embedded") return null;
+	await using own = openTopologyStore(configured);
 	return await readMade(own);
 }

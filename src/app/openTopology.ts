@@ -65,12 +65,12 @@ export async function openTopology(
 	/** How long a store may take to answer. Milliseconds; null: as long as a server waits. */
 	waitMs: number | null = null,
 ): Promise<TopologySource> {
-	const { store: place } = config;
-	if (place.kind === "embedded") {
-		return fixedTopology(embeddedTopology(place.folder));
+	const { store: configured } = config;
+	if (configured.kind === "embedded") {
+		return fixedTopology(embeddedTopology(configured.folder));
 	}
 	await using opened = new AsyncDisposableStack();
-	const store = opened.use(openTopologyStore(place, waitMs));
+	const store = opened.use(openTopologyStore(configured, waitMs));
 	const member =
 		identity === null ? null : opened.use(new Membership(store, identity));
 	let servers: ServerGuard | null = null;
@@ -101,7 +101,10 @@ export async function openTopology(
 		}
 	}
 	const source = opened.use(
-		await openLastGood(store, { keptCopy: place.copy, keeps: member !== null }),
+		await openLastGood(store, {
+			keptCopy: configured.copy,
+			keeps: member !== null,
+		}),
 	);
 	// Beside the topology, which takes as long where the store does not answer.
 	await servers?.ready;
@@ -165,14 +168,14 @@ export async function openTopology(
 
 /** The store that a topology is kept in. It connects in the background. */
 export function openTopologyStore(
-	place: Extract<Config["store"], { kind: "topology" }>,
+	configured: Extract<Config["store"], { kind: "topology" }>,
 	waitMs: number | null = null,
 ): TopologyStore {
-	const { location } = place;
+	const { location } = configured;
 	if (location.scheme === "file") return openFileStore(location.file);
 	const { servers, path: root, authFile } = location;
 	return openZookeeperStore({
-		name: place.name,
+		name: configured.name,
 		servers,
 		root,
 		auth: authFile === null ? null : readAuth(authFile),
@@ -182,11 +185,11 @@ export function openTopologyStore(
 
 /** What is off because nothing can be written beside the file of the map; null: nothing is. */
 export async function protectionsOff({
-	store: place,
+	store: configured,
 }: Config): Promise<string | null> {
-	if (place.kind === "embedded" || place.location.scheme !== "file")
+	if (configured.kind === "embedded" || configured.location.scheme !== "file")
 		return null;
-	await using store = openTopologyStore(place);
+	await using store = openTopologyStore(configured);
 	return store.hasMembers
 		? null
 		: "Nothing can be written beside the file of the map, so processes cannot announce themselves: nobody compares their caches and models, nobody knows which tables were created once, and after a failover that lost writes each stops by itself.";
@@ -222,16 +225,17 @@ export function fixedTopology(topology: Topology): TopologySource {
 
 /** The topology as it is configured now. Throws where the stored one cannot be used, whatever its kept copy holds: for commands that check it. */
 export async function readConfiguredTopology({
-	store: place,
+	store: configured,
 }: Config): Promise<Topology> {
-	if (place.kind === "embedded") return embeddedTopology(place.folder);
-	await using store = openTopologyStore(place);
+	if (configured.kind === "embedded")
+		return embeddedTopology(configured.folder);
+	await using store = openTopologyStore(configured);
 	const found = await store.get(TOPOLOGY);
 	if (found === null) {
 		throw new CorkboardError(
 			"BAD_TOPOLOGY",
-			`${place.name}: expected a topology but got: nothing. Put one there with map publish.`,
+			`${configured.name}: expected a topology but got: nothing. Put one there with map publish.`,
 		);
 	}
-	return parseTopology(place.name, found.text);
+	return parseTopology(configured.name, found.text);
 }

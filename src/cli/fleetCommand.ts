@@ -43,14 +43,14 @@ export async function withFleet<T>(
 	{ isTraced = false }: { readonly isTraced?: boolean } = {},
 ): Promise<T> {
 	const config = readConfig(context.env, { secret: "unneeded" });
-	const { store: place } = config;
-	if (place.kind === "embedded") {
+	const { store: configured } = config;
+	if (configured.kind === "embedded") {
 		throw new CorkboardError(
 			"BAD_CONFIG",
 			"An embedded folder has no fleet. Set CORKBOARD_TOPOLOGY.",
 		);
 	}
-	await using store = openTopologyStore(place);
+	await using store = openTopologyStore(configured);
 	await using traces = isTraced ? await openConfiguredTraces(config) : null;
 	return await body({ store, environment: context.env, traces });
 }

@@ -90,10 +90,10 @@ export class Jobs {
 	): Promise<readonly EnqueuedJob[]> {
 		const bodies = jobs.map(({ body }) => kind.encode(body));
 		await this.#bounds?.check(kind.queue, bodies);
-		const place = await this.prepare();
+		const placeJob = await this.prepare();
 		const attempts = this.#bounds?.attempts(kind.queue) ?? kind.attempts;
 		const placed = jobs.map(({ body: _, ...options }, index) =>
-			place(kind.queue, bodies[index] ?? "", { attempts, ...options }),
+			placeJob(kind.queue, bodies[index] ?? "", { attempts, ...options }),
 		);
 		return this.#send(placed, FIRST_TRY);
 	}
@@ -138,7 +138,7 @@ export class Jobs {
 		jobs: readonly PlacedJob[],
 		isRepeat: boolean,
 	): Promise<readonly EnqueuedJob[]> {
-		return this.#send(jobs, { mayMove: false, isRepeat });
+		return this.#send(jobs, { mayChangeShard: false, isRepeat });
 	}
 
 	/** By its own clock where the shard does not say soon: a bucket needs the time to a minute. */
@@ -193,7 +193,7 @@ export class Jobs {
 	): EnqueueGathering<PlacedJob, EnqueuedJob> | null {
 		const gathering = this.#gatheringOf(chunk[0]?.queue ?? "");
 		const mayShare =
-			options.mayMove &&
+			options.mayChangeShard &&
 			!options.isRepeat &&
 			chunk.every(({ key }) => key === null) &&
 			gathering.takes(chunk);
@@ -215,7 +215,7 @@ export class Jobs {
 	/** Where nothing can have been stored, other shards are tried; where it is unknown, the same shard is, with the same ids. */
 	async #sendChunk(
 		chunk: readonly PlacedJob[],
-		{ mayMove, isRepeat: wasTried }: SendOptions = FIRST_TRY,
+		{ mayChangeShard, isRepeat: wasTried }: SendOptions = FIRST_TRY,
 	): Promise<readonly EnqueuedJob[]> {
 		const [first] = chunk;
 		if (first === undefined) return [];
@@ -241,7 +241,7 @@ export class Jobs {
 					(one) => one !== shard && !tried.has(one),
 				);
 				const isPaused =
-					mayMove &&
+					mayChangeShard &&
 					!isRepeat &&
 					error.details.kind === "readOnly" &&
 					(isKeyed || others.length === 0);
@@ -259,7 +259,7 @@ export class Jobs {
 					await new Promise((resolve) => setTimeout(resolve, REPEAT_MS));
 					continue;
 				}
-				if (!mayMove || isKeyed) throw error;
+				if (!mayChangeShard || isKeyed) throw error;
 				const next = this.#health.pick(others);
 				if (next === undefined) throw error;
 				shard = next;
@@ -302,11 +302,11 @@ export class Jobs {
 
 interface SendOptions {
 	/** Whether other shards may be tried. */
-	readonly mayMove: boolean;
+	readonly mayChangeShard: boolean;
 	readonly isRepeat: boolean;
 }
 
-const FIRST_TRY: SendOptions = { mayMove: true, isRepeat: false };
+const FIRST_TRY: SendOptions = { mayChangeShard: true, isRepeat: false };
 
 /** How long a producer waits for the clock of a shard. */
 const CLOCK_MS = 100;
