@@ -158,11 +158,11 @@ export interface Transaction<T> {
 	/** Edges whose present neighbors in the mapping's order are wanted too; their lists must be among `lists`. */
 	readonly neighbors?: readonly EdgeKey[];
 	/** Objects to insert on this shard before `decide` is called. */
-	readonly creates?: readonly NewObject[];
+	readonly creates?: readonly ObjectToCreate[];
 	readonly decide: (reads: TransactionReads) => TransactionWrites<T>;
 }
 
-export interface NewObject {
+export interface ObjectToCreate {
 	/** The type's name. */
 	readonly type: string;
 	readonly data: JsonObject;

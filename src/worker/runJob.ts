@@ -26,7 +26,7 @@ class RanTooLong extends Error {
 }
 
 /** What became of a start: what the store is to be given, if the claim is not lost. */
-export type Outcome =
+export type AttemptOutcome =
 	| { readonly kind: "succeed" | "giveUp"; readonly error?: unknown }
 	| {
 			readonly kind: "fail" | "again" | "release";
@@ -57,7 +57,7 @@ export async function runJob<Context>(
 		/** Resolves when the store has the change. Throws ClaimLost. */
 		readonly checkpoint: (update: JobUpdate) => Promise<void>;
 	},
-): Promise<Outcome> {
+): Promise<AttemptOutcome> {
 	const { place, context, abortion, backoff } = options;
 	const tooLong = setTimeout(
 		() =>
@@ -115,7 +115,7 @@ function outcomeOf(
 	{ reason }: Abortion,
 	{ attempts }: ClaimedJob,
 	backoff: Backoff,
-): Outcome {
+): AttemptOutcome {
 	if (error instanceof ClaimLost || reason instanceof ClaimLost) {
 		return { kind: "lost" };
 	}
@@ -130,7 +130,7 @@ function outcomeOf(
 
 /** What the store is given of an outcome. */
 export function ackOf(
-	outcome: Exclude<Outcome, { readonly kind: "lost" }>,
+	outcome: Exclude<AttemptOutcome, { readonly kind: "lost" }>,
 	{ local, bucket, claim, attempts }: ClaimedJob,
 ): Ack {
 	const held = { local, bucket, claim };

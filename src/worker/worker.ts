@@ -15,7 +15,7 @@ import { keyOf } from "./heldJobs.ts";
 import { JobBuffer } from "./jobBuffer.ts";
 import { WORKER_LIMITS, type WorkerLimits } from "./limits.ts";
 import { Renewals } from "./renewals.ts";
-import { ackOf, type Outcome, runJob, WorkerStops } from "./runJob.ts";
+import { type AttemptOutcome, ackOf, runJob, WorkerStops } from "./runJob.ts";
 import { ShardProblems } from "./shardProblems.ts";
 import { SharedTask } from "./sharedTask.ts";
 import { publishEnd, type WorkerJob, workerJobOf } from "./workerJob.ts";
@@ -291,7 +291,7 @@ export class Worker<Context> implements AsyncDisposable {
 
 	async #report(
 		workerJob: WorkerJob<Context>,
-		outcome: Outcome,
+		outcome: AttemptOutcome,
 	): Promise<void> {
 		const { place, job } = workerJob;
 		const result =

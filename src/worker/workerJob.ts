@@ -4,7 +4,7 @@ import { monotonicMs } from "../util/monotonic.ts";
 import type { AckResult } from "./acks.ts";
 import { type JobOutcome, WORKER_CHANNELS } from "./diagnostics.ts";
 import type { HeldClaims } from "./heldJobs.ts";
-import type { Outcome } from "./runJob.ts";
+import type { AttemptOutcome } from "./runJob.ts";
 import { Abortion } from "./runJob.ts";
 import type { WorkerQueue } from "./workerQueue.ts";
 
@@ -55,7 +55,7 @@ export function workerJobOf<Context>(
 }
 
 function nameOf(
-	outcome: Outcome,
+	outcome: AttemptOutcome,
 	{ attempts, allowed }: ClaimedJob,
 ): JobOutcome {
 	switch (outcome.kind) {
@@ -79,7 +79,7 @@ export function publishEnd<Context>(
 	{ place, job, waitedMs, claimedAt, startedAt }: WorkerJob<Context>,
 	/** Lost: its end was not reported in time. */
 	result: AckResult,
-	outcome: Outcome,
+	outcome: AttemptOutcome,
 ): void {
 	if (!WORKER_CHANNELS.jobEnded.hasSubscribers) return;
 	WORKER_CHANNELS.jobEnded.publish({

@@ -20,7 +20,7 @@ export interface PromotionHosts {
 }
 
 /** The names of these databases, `db00000`, and of the one that has their outbox. */
-export function databasesOf(hosts: PromotionHosts): readonly string[] {
+export function promotedDatabases(hosts: PromotionHosts): readonly string[] {
 	const { shards, modShards, queues, feeds, pools } = hosts;
 	const named = { db: shards, mod: modShards, queue: queues, feed: feeds };
 	const names = Object.entries({ ...named, pool: pools }).flatMap(

@@ -11,9 +11,9 @@ import { compact } from "../../util/compact.ts";
 import type { Agreement } from "../map/barrier.ts";
 import { raiseGenerations } from "../map/edits.ts";
 import {
-	databasesOf,
 	findPrimary,
 	type PromotionHosts,
+	promotedDatabases,
 } from "../map/promotionHosts.ts";
 import { requireCurrent } from "../map/publish.ts";
 import { FleetServer } from "../server/fleetServer.ts";
@@ -24,7 +24,7 @@ import type { Operation } from "./operations.ts";
 import type { DeadOptions } from "./promoteDead.ts";
 import { type PromotionResult, promotionResult } from "./promotion.ts";
 import { publishMap, untilServed } from "./publishMap.ts";
-import { type Aborted, type OperationPlan, runOperation } from "./steps.ts";
+import { type Aborted, beginSteps, type OperationPlan } from "./steps.ts";
 
 const ASK_MS = 5_000;
 const AGREE_MS = 5_000;
@@ -99,7 +99,7 @@ export async function acceptLoss(
 	const { hosts, faults, loss, server } =
 		shown ?? (await checkAcceptance(options, host));
 	const { from } = hosts;
-	return runOperation(
+	return beginSteps(
 		options,
 		{ kind: "accept loss", from, to: from, loss },
 		faults,
@@ -149,7 +149,7 @@ export async function acceptancePlan(
 				during: ["locked"],
 				changesServers: true,
 				async does() {
-					const counters = await readCounters(server, databasesOf(hosts));
+					const counters = await readCounters(server, promotedDatabases(hosts));
 					await raiseLocalIds(server, counters.values());
 					return undefined;
 				},
@@ -210,7 +210,7 @@ async function look(
 		? await wholeLoss({ store, askMs }, from, server, recorded)
 		: NOT_KNOWN;
 	const trial = takesWrites
-		? await tryRaising(server, databasesOf(hosts))
+		? await tryRaising(server, promotedDatabases(hosts))
 		: { faults: [], notes: [] };
 	const faults = compact([
 		!takesWrites &&

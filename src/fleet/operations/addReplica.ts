@@ -15,7 +15,7 @@ import type { OperationRecord } from "./operationRecord.ts";
 import type { Operation } from "./operations.ts";
 import type { PromoteOptions } from "./promotion.ts";
 import { publishMap, untilServed } from "./publishMap.ts";
-import { type OperationPlan, runOperation, type Step } from "./steps.ts";
+import { beginSteps, type OperationPlan, type Step } from "./steps.ts";
 
 /**
  * Gives a primary a replica (docs/how-to/replicas.md): MySQL's clone plugin copies the
@@ -74,7 +74,7 @@ export async function addReplica(
 	given: { readonly host: string; readonly of: string },
 ): Promise<ReplicaResult> {
 	const { hosts, faults } = await checkAddReplica(options, given);
-	return runOperation(
+	return beginSteps(
 		options,
 		{ kind: "replica add", from: hosts.primary, to: hosts.replica },
 		faults,

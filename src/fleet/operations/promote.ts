@@ -1,6 +1,9 @@
 import { CorkboardError } from "../../errors.ts";
 import { exchangeHosts } from "../map/edits.ts";
-import { databasesOf, type PromotionHosts } from "../map/promotionHosts.ts";
+import {
+	type PromotionHosts,
+	promotedDatabases,
+} from "../map/promotionHosts.ts";
 import { preflight } from "../preflight/preflight.ts";
 import { FleetServer } from "../server/fleetServer.ts";
 import { readCounters } from "../server/localIds.ts";
@@ -37,7 +40,7 @@ export async function checkPromotion(
 	const hosts = await findHosts(store, liveVariant(options), host);
 	await using old = new FleetServer(hosts.fromUrl, environment);
 	await using next = new FleetServer(hosts.toUrl, environment);
-	const databases = databasesOf(hosts);
+	const databases = promotedDatabases(hosts);
 	return { hosts, ...(await preflight(old, next, { maxLagMs, databases })) };
 }
 
@@ -72,7 +75,7 @@ function liveVariant({
 function stepsOf(promotion: Promotion, maxPauseMs: number): VariantSteps {
 	const { operation, hosts, old, next } = promotion;
 	const { from, to } = hosts;
-	const databases = databasesOf(hosts);
+	const databases = promotedDatabases(hosts);
 	let behind: Awaited<ReturnType<typeof countersBehind>> = [];
 	let fenced: Promise<void> = Promise.resolve();
 	return {

@@ -3,7 +3,10 @@ import { CorkboardError } from "../../errors.ts";
 import { askMembers } from "../../topology/asks.ts";
 import { reasonOf } from "../../util/reasonOf.ts";
 import { replaceHost } from "../map/edits.ts";
-import { databasesOf, type PromotionHosts } from "../map/promotionHosts.ts";
+import {
+	type PromotionHosts,
+	promotedDatabases,
+} from "../map/promotionHosts.ts";
 import { grantFaults, NEEDED_GRANTS } from "../preflight/operatorGrants.ts";
 import { readVersion } from "../preflight/preflight.ts";
 import { liftFences } from "../server/fences.ts";
@@ -110,7 +113,7 @@ export async function checkDeadPromotion(
 		...(await grantFaults(
 			next,
 			NEEDED_GRANTS["promote --dead"],
-			databasesOf(hosts),
+			promotedDatabases(hosts),
 		)),
 		...(silence === null && force
 			? await grantFaults(old, NEEDED_GRANTS.fence)
@@ -130,7 +133,7 @@ export async function checkDeadPromotion(
 	const evidence = { ...seen, replica };
 	faults.push(...replicaFaults(hosts, replica));
 	if (!force) faults.push(...signsOfLife(hosts, evidence));
-	const trial = await tryRaising(next, databasesOf(hosts));
+	const trial = await tryRaising(next, promotedDatabases(hosts));
 	faults.push(...trial.faults);
 	const executed = silence === null ? await old.executed() : "";
 	const loss = await measureLoss({ store, askMs }, hosts.from, next, executed);
@@ -271,7 +274,7 @@ function stepsOf(options: DeadOptions, promotion: Promotion): VariantSteps {
 	const { store, askMs = ASK_MS, tryMs } = options;
 	const { operation, hosts, old, next } = promotion;
 	const { from } = hosts;
-	const databases = databasesOf(hosts);
+	const databases = promotedDatabases(hosts);
 	const lossNow = (executed: string) =>
 		measureLoss({ store, askMs }, from, next, executed);
 	/** Why it was not fenced; null: it was. */

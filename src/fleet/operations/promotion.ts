@@ -16,9 +16,9 @@ import type { OperationKind, OperationRecord } from "./operationRecord.ts";
 import type { Operation } from "./operations.ts";
 import { publishMap, untilServed } from "./publishMap.ts";
 import {
+	beginSteps,
 	type DoneStep,
 	type OperationPlan,
-	runOperation,
 	type Step,
 } from "./steps.ts";
 
@@ -120,7 +120,7 @@ export async function beginPromotion(
 	},
 ): Promise<PromotionResult> {
 	const { from, to } = hosts;
-	return runOperation(
+	return beginSteps(
 		options,
 		{ kind: variant.kind, from, to },
 		faults,

@@ -17,7 +17,7 @@ import {
 } from "./addReplica.ts";
 import type { Operation } from "./operations.ts";
 import { publishMap } from "./publishMap.ts";
-import { type OperationPlan, runOperation } from "./steps.ts";
+import { beginSteps, type OperationPlan } from "./steps.ts";
 
 /** How long a server that may be dead is asked. Milliseconds. */
 const ANSWER_MS = 10_000;
@@ -59,7 +59,7 @@ export async function removeReplica(
 	host: string,
 ): Promise<ReplicaResult> {
 	const { hosts, faults } = await checkRemoveReplica(options, host);
-	return runOperation(
+	return beginSteps(
 		options,
 		{ kind: "replica remove", from: hosts.primary, to: hosts.replica },
 		faults,

@@ -10,7 +10,7 @@ export interface Step {
 	readonly during: readonly OperationStep[];
 	/** Whether it changes a server. Then it is asked first whether this process still holds the operation. */
 	readonly changesServers: boolean;
-	does(): Promise<Outcome>;
+	does(): Promise<StepOutcome>;
 	/**
 	 * What undoes it, each tried whatever becomes of the others. They are tried also if
 	 * the step may not have been done. A text: something that is left, though the
@@ -20,7 +20,7 @@ export interface Step {
 }
 
 /** `skipped`: there was nothing to do. */
-export type Outcome = undefined | "skipped" | Aborted;
+export type StepOutcome = undefined | "skipped" | Aborted;
 
 /** The operation is undone, because of `why`. It fails with `error`; null: it did not happen, and that is no failure. */
 export interface Aborted {
@@ -57,7 +57,7 @@ export interface UndoOptions {
 }
 
 /** Begins an operation, and does its steps. Throws CONFLICT with all faults if there are any: nothing has changed then. */
-export async function runOperation<Result>(
+export async function beginSteps<Result>(
 	options: Parameters<typeof beginOperation>[0],
 	about: Parameters<typeof beginOperation>[1],
 	faults: readonly string[],

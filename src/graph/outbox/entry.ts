@@ -85,7 +85,7 @@ export function encodeEntry(entry: OutboxEntry): JsonObject | undefined {
 }
 
 /** The mapping that an entry names. */
-export function mappingOf(model: Model, name: string): Mapping {
+export function mappingNamed(model: Model, name: string): Mapping {
 	const mapping = model.mappings.get(name);
 	if (mapping === undefined) {
 		throw new CorkboardError(

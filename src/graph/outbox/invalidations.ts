@@ -1,7 +1,7 @@
 import type { ChangedKeys } from "../../freshness/changedKeys.ts";
 import type { Id } from "../../id/ids.ts";
 import type { OutboxRow } from "../../storage/rows.ts";
-import { type EntryInvalidations, mappingOf } from "./entry.ts";
+import { type EntryInvalidations, mappingNamed } from "./entry.ts";
 import { invalidationFailed, type Writer } from "./writer.ts";
 
 /** The part of an outbox entry that names what its transaction changed. */
@@ -63,5 +63,5 @@ export async function deliverInvalidations(
 function keyOf({ store }: Writer, invalidation: Invalidation) {
 	if ("object" in invalidation) return invalidation.object;
 	const { mapping, from } = invalidation.list;
-	return { mapping: mappingOf(store.model, mapping), from };
+	return { mapping: mappingNamed(store.model, mapping), from };
 }

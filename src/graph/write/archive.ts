@@ -20,7 +20,7 @@ import {
 	spell,
 } from "./archiveEdges.ts";
 import { archiveJobs, listsLeftBy, partReference } from "./archiveJobs.ts";
-import { raiseVersion, typeNamed } from "./changeObject.ts";
+import { objectTypeOf, raiseVersion } from "./changeObject.ts";
 
 /** Edges that one batch looks at. */
 const BATCH = 200;
@@ -52,7 +52,7 @@ export async function archiveBatch(
 	at: ArchivePosition | null,
 	now: number = Date.now(),
 ): Promise<ArchivedBatch> {
-	const lists = listsLeftBy(store, typeNamed(store, id));
+	const lists = listsLeftBy(store, objectTypeOf(store, id));
 	const first = lists[0];
 	if (first === undefined || !(await isGone(store, id, now))) {
 		return { next: null, removed: 0 };
@@ -96,7 +96,7 @@ export async function leavingEdges(
 	ids: readonly Id[],
 ): Promise<readonly Id[]> {
 	const lists = ids.flatMap((from) =>
-		listsLeftBy(store, typeNamed(store, from)).map((mapping) => ({
+		listsLeftBy(store, objectTypeOf(store, from)).map((mapping) => ({
 			mapping,
 			from,
 		})),
@@ -136,7 +136,7 @@ async function areGone(
 	const gone = ids.filter((id, at) => {
 		const data = parseJsonObject(texts[at] ?? "");
 		if (data === null) return false;
-		const from = visibility.goneFrom(typeNamed(store, id).name, data);
+		const from = visibility.goneFrom(objectTypeOf(store, id).name, data);
 		return from !== null && from <= now;
 	});
 	return new Set(gone);
@@ -206,7 +206,7 @@ async function removePartsOnShard(
 		splitByShard(
 			store,
 			shard,
-			derivedEdges(store, typeNamed(store, id), id, data, deleted(data)),
+			derivedEdges(store, objectTypeOf(store, id), id, data, deleted(data)),
 		);
 	let removed = 0;
 	let left = ids;
@@ -285,7 +285,7 @@ function jobsFor(
 	newJob: ((job: WantedJob) => EntryJob) | null,
 ): readonly EntryJob[] {
 	if (newJob === null) return [];
-	const byType = Map.groupBy(ids, (id) => typeNamed(store, id));
+	const byType = Map.groupBy(ids, (id) => objectTypeOf(store, id));
 	return [...byType].flatMap(([type, some]) =>
 		archiveJobs(store, type, some, 0).map(newJob),
 	);

@@ -9,7 +9,7 @@ import {
 	REMOVED,
 	type TransactionReads,
 } from "../../storage/rows.ts";
-import { mappingOf } from "../outbox/entry.ts";
+import { mappingNamed } from "../outbox/entry.ts";
 import {
 	decideEdges,
 	type EdgesToRead,
@@ -32,7 +32,10 @@ export async function removeEdges(
 ): Promise<number> {
 	const isInverse = mapping.inverse?.kind === "source";
 	const source = isInverse
-		? mappingOf(store.model, (mapping.inverse as { mapping: string }).mapping)
+		? mappingNamed(
+				store.model,
+				(mapping.inverse as { mapping: string }).mapping,
+			)
 		: mapping;
 	const keys = tos.map((to) =>
 		isInverse

@@ -54,7 +54,7 @@ export async function changeObject(
 	} = {},
 ): Promise<void> {
 	const { store } = pipeline;
-	const type = typeNamed(store, id);
+	const type = objectTypeOf(store, id);
 	const { shard } = unpackId(id);
 	for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
 		const before =
@@ -203,7 +203,7 @@ function isSame(one: EdgesToRead, other: EdgesToRead): boolean {
 	return spell(one) === spell(other);
 }
 
-export function typeNamed(store: Store, id: Id): ObjectType {
+export function objectTypeOf(store: Store, id: Id): ObjectType {
 	const type = store.model.objects.get(typeNameOf(store.model, id) ?? "");
 	if (type === undefined) throw notFound();
 	return type;

@@ -23,9 +23,9 @@ import {
 	changeObject,
 	invalidateUnchanged,
 	notFound,
+	objectTypeOf,
 	readExisting,
 	type TargetPosition,
-	typeNamed,
 } from "./changeObject.ts";
 import type { WritePipeline } from "./pipeline.ts";
 
@@ -140,7 +140,7 @@ function ended(
 
 /** The error of a natural key of this object that another one has. `name` is that of its lookup, if it is known. */
 export function keyTaken(store: Store, id: Id, name?: string): CorkboardError {
-	const type = typeNamed(store, id);
+	const type = objectTypeOf(store, id);
 	const named = type.lookups.filter((lookup) => lookup.name === name);
 	const [lookup, ...others] = named.length > 0 ? named : type.lookups;
 	const fields = (lookup?.parts ?? []).map(({ field }) => field);
@@ -208,7 +208,7 @@ function newReservations(
 	next: JsonObject,
 ): readonly Reservation[] {
 	const tokens = Object.fromEntries(
-		typeNamed(store, id).lookups.map(({ name }) => [name, newToken()]),
+		objectTypeOf(store, id).lookups.map(({ name }) => [name, newToken()]),
 	);
 	const held = reservationsOf(store, id, data);
 	return reservationsOf(store, id, {

@@ -26,7 +26,7 @@ import {
 	changeObject,
 	invalidateUnchanged,
 	notFound,
-	typeNamed,
+	objectTypeOf,
 } from "./changeObject.ts";
 import { changeWithKeys, keyTaken } from "./changeWithKeys.ts";
 import { WritePipeline } from "./pipeline.ts";
@@ -231,7 +231,7 @@ async function moveObject(
 		if (edge?.state !== PRESENT) throw notFound();
 	}
 	// The list may be that of a part of a natural key.
-	const isKey = typeNamed(pipeline.store, object).lookups.length > 0;
+	const isKey = objectTypeOf(pipeline.store, object).lookups.length > 0;
 	await (isKey ? changeWithKeys : changeObject)(
 		pipeline,
 		object,

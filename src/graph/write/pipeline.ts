@@ -7,7 +7,7 @@ import type {
 	ListKey,
 	LookupChange,
 	LookupRow,
-	NewObject,
+	ObjectToCreate,
 	OutboxKey,
 	OutboxRow,
 	TransactionResult,
@@ -191,7 +191,7 @@ export class WritePipeline implements Writer {
 		const all = [
 			...created.map((id, at) => ({
 				id,
-				data: (creates[at] as NewObject).data,
+				data: (creates[at] as ObjectToCreate).data,
 			})),
 			...objects,
 		];

@@ -8,7 +8,7 @@ import {
 	REMOVED,
 } from "../../storage/rows.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { mappingOf } from "../outbox/entry.ts";
+import { mappingNamed } from "../outbox/entry.ts";
 import { distinctLists } from "../store/lockedLists.ts";
 import { valuesOrThrow } from "../store/readUncached.ts";
 import type { Store } from "../store/store.ts";
@@ -108,7 +108,7 @@ export async function purgeBatch(
 	const next = last === undefined ? null : { from: last.from, to: last.to };
 	let purgeable: readonly Edge[] = old;
 	if (inverse?.kind === "target") {
-		const other = mappingOf(model, inverse.mapping);
+		const other = mappingNamed(model, inverse.mapping);
 		const { left } = await purgeRows(storage, other, old.map(reversed));
 		const kept = new Set(left.map(({ from, to }) => `${to} ${from}`));
 		purgeable = old.filter(({ from, to }) => !kept.has(`${from} ${to}`));

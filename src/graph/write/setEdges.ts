@@ -12,7 +12,7 @@ import {
 import { mayBeOfOneShard } from "../../storage/storageFailure.ts";
 import {
 	type EdgeUpdate,
-	mappingOf,
+	mappingNamed,
 	type OutboxEntry,
 } from "../outbox/entry.ts";
 import {
@@ -81,7 +81,7 @@ function besideOf(
 	if (to.length !== 1 || typeof only !== "string") return undefined;
 	if (inverse?.kind !== "target") return undefined;
 	const list = { mapping, from };
-	const other = { mapping: mappingOf(model, inverse.mapping), from: only };
+	const other = { mapping: mappingNamed(model, inverse.mapping), from: only };
 	const shard = shardOfList(list, storage);
 	const beside = shardOfList(other, storage);
 	return beside !== shard &&

@@ -1,4 +1,4 @@
-import { type EdgeUpdate, mappingOf } from "../../graph/outbox/entry.ts";
+import { type EdgeUpdate, mappingNamed } from "../../graph/outbox/entry.ts";
 import {
 	distinctLists,
 	lastSequencesOf,
@@ -253,7 +253,7 @@ function inverseOf(
 ): EdgeKey | null {
 	return mapping.inverse?.kind === "target"
 		? {
-				mapping: mappingOf(store.model, mapping.inverse.mapping),
+				mapping: mappingNamed(store.model, mapping.inverse.mapping),
 				from: to,
 				to: from,
 			}

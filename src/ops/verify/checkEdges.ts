@@ -1,4 +1,4 @@
-import { mappingOf } from "../../graph/outbox/entry.ts";
+import { mappingNamed } from "../../graph/outbox/entry.ts";
 import { isOldRemoved } from "../../graph/write/purge.ts";
 import { unpackId } from "../../id/ids.ts";
 import type { Mapping } from "../../model/types.ts";
@@ -46,14 +46,14 @@ export async function checkEdges(
 				return checkInverses(
 					reader,
 					mapping,
-					mappingOf(model, mapping.inverse.mapping),
+					mappingNamed(model, mapping.inverse.mapping),
 					sound,
 				);
 			case "target":
 				return checkSources(
 					reader,
 					mapping,
-					mappingOf(model, mapping.inverse.mapping),
+					mappingNamed(model, mapping.inverse.mapping),
 					sound,
 				);
 			default:
@@ -115,7 +115,7 @@ function ownDamage(
 		if (inverse === null) {
 			return repairEdgePair(store, mapping, null, from, to);
 		}
-		const other = mappingOf(store.model, inverse.mapping);
+		const other = mappingNamed(store.model, inverse.mapping);
 		return inverse.kind === "target"
 			? repairEdgePair(store, mapping, other, from, to)
 			: repairEdgePair(store, other, mapping, to, from);

@@ -2,7 +2,7 @@ import { type Id, packId, unpackId } from "../../id/ids.ts";
 import type { Model, ObjectType } from "../../model/types.ts";
 import type { JsonObject } from "../../util/json.ts";
 import type { ShardLocation } from "../driver.ts";
-import type { NewObject } from "../rows.ts";
+import type { ObjectToCreate } from "../rows.ts";
 import { newObjectId, parseStoredObject } from "../storedObject.ts";
 import type { StatementBatch } from "./batch.ts";
 import { batchedSelect } from "./batch.ts";
@@ -80,17 +80,17 @@ export function insertObjects<P extends ShardLocation>(
 	model: Model,
 	batch: StatementBatch<P>,
 	location: P,
-	objects: readonly NewObject[],
+	objects: readonly ObjectToCreate[],
 	now: number,
 	ids: Id[],
 ): void {
 	const groups = Map.groupBy(objects.keys(), (index) => {
-		const { type, local } = objects[index] as NewObject;
+		const { type, local } = objects[index] as ObjectToCreate;
 		return `${type} ${local !== undefined}`;
 	});
 	for (const indexes of groups.values()) {
-		const some = indexes.map((index) => objects[index] as NewObject);
-		const [{ type: typeName, local }] = some as [NewObject];
+		const some = indexes.map((index) => objects[index] as ObjectToCreate);
+		const [{ type: typeName, local }] = some as [ObjectToCreate];
 		const type = typeNamed(model, typeName);
 		const hasIds = local !== undefined;
 		const texts = some.map(({ data }) => JSON.stringify(data));
@@ -108,7 +108,7 @@ export function insertObjects<P extends ShardLocation>(
 				const own = indexes.slice(from, next);
 				batch.write(location, write, ({ firstId }) => {
 					for (const [nth, index] of own.entries()) {
-						const given = (objects[index] as NewObject).local;
+						const given = (objects[index] as ObjectToCreate).local;
 						ids[index] = newObjectId(
 							location.number,
 							type,

@@ -9,8 +9,8 @@ import {
 } from "mysql2/promise";
 import { exchangeHosts } from "../../../src/fleet/map/edits.ts";
 import {
-	databasesOf,
 	findPromotion,
+	promotedDatabases,
 } from "../../../src/fleet/map/promotionHosts.ts";
 import { listOperations } from "../../../src/fleet/operations/operations.ts";
 import {
@@ -379,7 +379,7 @@ test("a promotion exchanges the hosts of all kinds of ranges, and knows the data
 			),
 		/must name the same replica/,
 	);
-	assert.deepEqual(databasesOf(found), [
+	assert.deepEqual(promotedDatabases(found), [
 		"db00000",
 		"db00001",
 		"mod00000",

@@ -7,10 +7,10 @@ import {
 	Operation,
 } from "../../../src/fleet/operations/operations.ts";
 import {
-	type Outcome,
 	type OperationPlan,
 	runSteps,
 	type Step,
+	type StepOutcome,
 	undoSteps,
 } from "../../../src/fleet/operations/steps.ts";
 import type { TopologyStore } from "../../../src/topology/store.ts";
@@ -23,7 +23,7 @@ class World {
 	/** After which the process ends. */
 	killedAfter: string | null = null;
 	/** What a step fails with, or gives up with. */
-	outcome: Outcome | Error = undefined;
+	outcome: StepOutcome | Error = undefined;
 	undoFails = false;
 
 	planOf(operation: Operation): OperationPlan<string> {

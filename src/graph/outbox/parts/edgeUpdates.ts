@@ -17,7 +17,7 @@ import type { JsonObject } from "../../../util/json.ts";
 import { derivedLists, sequenceByContent } from "../../store/derivedLists.ts";
 import { distinctLists, lastSequencesOf } from "../../store/lockedLists.ts";
 import type { Store } from "../../store/store.ts";
-import { type EdgeUpdate, mappingOf } from "../entry.ts";
+import { type EdgeUpdate, mappingNamed } from "../entry.ts";
 import {
 	type NewSequence,
 	nextSequence,
@@ -119,7 +119,7 @@ export function edgesToRead(
 	}
 	const unique = [...latest.values()];
 	const keys = unique.map((edge) => ({
-		mapping: mappingOf(store.model, edge.mapping),
+		mapping: mappingNamed(store.model, edge.mapping),
 		from: edge.from,
 		to: edge.to,
 	}));
@@ -264,7 +264,7 @@ function shardOfEdge(
 	{ model, storage }: Pick<Store, "model" | "storage">,
 	{ mapping, from }: EdgeUpdate,
 ): number {
-	return shardOfList({ mapping: mappingOf(model, mapping), from }, storage);
+	return shardOfList({ mapping: mappingNamed(model, mapping), from }, storage);
 }
 
 /** The updates of a transaction's own shards, and those for its outbox entry. */

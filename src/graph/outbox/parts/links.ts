@@ -9,7 +9,7 @@ import {
 	PRESENT,
 } from "../../../storage/rows.ts";
 import type { Store } from "../../store/store.ts";
-import { type EdgeUpdate, type Link, mappingOf } from "../entry.ts";
+import { type EdgeUpdate, type Link, mappingNamed } from "../entry.ts";
 import type { Writer } from "../writer.ts";
 import { activateObjects } from "./activateObjects.ts";
 import { derivedEdges, edgeWithInverse } from "./edgeUpdates.ts";
@@ -117,7 +117,7 @@ function edgesOf(store: Store, link: Link, to: Id): readonly EdgeUpdate[] {
 		...(objectType === undefined
 			? []
 			: derivedEdges(store, objectType, to, null, { ...data, version: 1 })),
-		...edgeWithInverse(mappingOf(model, link.mapping), {
+		...edgeWithInverse(mappingNamed(model, link.mapping), {
 			from,
 			to,
 			state: PRESENT,
