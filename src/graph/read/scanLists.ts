@@ -39,10 +39,14 @@ function isOlder({ after, before }: EpochScan, epoch: number): boolean {
 }
 
 /**
- * Scans lists: from a cached head where it reaches far enough and is of the
- * epoch of the bounds, else from one that is read, deep enough, or from the shards
- * where that would be too deep. Only `scanInOneEpoch` calls this: a result from a
- * shard may be of another epoch than the bounds.
+ * Scans lists. Each scan is answered by the first of these that can:
+ *
+ * 1. the head in the process, if it reaches far enough and is of the epoch of the bounds;
+ * 2. a head that is read now, as deep as the scan needs;
+ * 3. the shard, if such a head would be too deep.
+ *
+ * Only `scanInOneEpoch` calls this: a result from a shard may be of another epoch
+ * than the bounds.
  */
 export function scanLists(
 	store: ReadStore,
@@ -121,7 +125,7 @@ class Missing {
 	/** The depth of the heads to read. */
 	depth = 0;
 
-	/** `depth`: of the head that is read for the scan; undefined for one from the shard. */
+	/** `depth`: how deep a head is read for the scan; undefined: the shard is read. */
 	add(index: number, depth: number | undefined): void {
 		if (depth === undefined) this.fromShard.push(index);
 		else {
@@ -135,7 +139,7 @@ class Missing {
 	}
 }
 
-/** How deep a head has to be for a scan that this one does not answer, or any if there is none; undefined if too deep. */
+/** How deep a head answers the scan. `head` does not; undefined: there is none. The result is undefined if that is too deep. */
 function depthFor(head: Head | undefined, scan: EpochScan): number | undefined {
 	if (startsAtHead(scan)) return scan.limit;
 	const { after, before, backward, limit } = scan;

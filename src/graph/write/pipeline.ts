@@ -204,8 +204,8 @@ export class WritePipeline implements Writer {
 
 	/**
 	 * Steps 1 to 5 of a delivery. The entry that is being delivered is on another
-	 * shard, as a rule: an entry of its own covers this invalidation, which is
-	 * deleted when it was acknowledged.
+	 * shard, as a rule, and does not cover this invalidation. So the transaction
+	 * writes an entry of its own, which is deleted once the invalidation was acknowledged.
 	 */
 	async transact<T>(transaction: WriteTransaction<T>): Promise<Committed<T>> {
 		const committed = await this.transactWithInvalidations(transaction);

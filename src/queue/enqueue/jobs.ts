@@ -24,8 +24,8 @@ export interface EnqueueOptions {
 	readonly priority?: Priority;
 	/**
 	 * At most 200 bytes. While a job with this key is pending, another one is
-	 * merged into it. A job enqueued after a change with the key of what it
-	 * recomputes is always run after the change.
+	 * merged into it. If a job recomputes something, its key names that, and it is
+	 * enqueued after each change, then some run begins after the last change.
 	 */
 	readonly key?: string;
 	/** Starts that it gets (default: as its kind says). */

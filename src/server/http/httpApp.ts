@@ -219,8 +219,9 @@ interface Parser {
 }
 
 /**
- * Asks handlers what they refuse before Node makes a response of it, which costs
- * as much again: under several times what a process carries that is most of its work.
+ * Asks handlers whether they refuse a request before Node makes its response object,
+ * which costs as much as the refusal. Under several times the load that a process
+ * can carry, refusals are most of its work.
  */
 function refuseFirst(
 	server: Server,
@@ -252,9 +253,10 @@ function refuseFirst(
 }
 
 /**
- * Whether the connection goes on after it, and the response has a body. A client that
- * waits might send no body, and Node gives the path and trailers of a chunked one that
- * nobody gets to the next request.
+ * Whether a request can be refused without Node's response object: the connection goes
+ * on after it, and the response has a body. One that expects `100 Continue` might send no
+ * body. Of a chunked body that nobody reads, Node gives the path and the trailers to the
+ * next request.
  */
 function isPlain(message: IncomingMessage, keepsAlive: boolean): boolean {
 	const { expect, upgrade, "transfer-encoding": encoding } = message.headers;

@@ -16,9 +16,9 @@ const RUNNING = 4;
 const LONGEST_WAIT_MS = 10;
 
 /**
- * A host of which each answer takes longer than this is slow. Its statements begin
- * so far apart that as many as run are on their way: more of them would wait for a
- * connection, as long as for an answer, and one by one. Milliseconds.
+ * A host is slow if each of its answers takes longer than this. Then no more than
+ * `RUNNING` statements begin in the time of one answer: a further one would wait as
+ * long for a connection as for its answer. Milliseconds.
  */
 const SLOW_MS = 250;
 

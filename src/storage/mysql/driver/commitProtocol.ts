@@ -241,9 +241,9 @@ export class CommitProtocol {
 
 	/**
 	 * Ends a transaction that writes nothing, after some last reads, in one round
-	 * trip, and returns their results. No COMMIT proves that what it read decides
-	 * anything: a server that a name led to before may lack what was committed, but
-	 * it takes no writes.
+	 * trip, and returns their results. It has no COMMIT to show that this server is
+	 * the primary. The name may have led to a former one, which lacks what was
+	 * committed since. Such a server takes no writes, so that is asked too.
 	 */
 	readonly endUnwritten = async (
 		connection: MysqlConnection,

@@ -304,7 +304,7 @@ export class Host implements AsyncDisposable {
 		this.#health.left();
 	}
 
-	/** From when a read is sent: what it waited before, for a connection, counts for its deadline alone. */
+	/** With the time that a read has for its answer, from now on. It has waited for a connection already, which counts only towards its own deadline. */
 	#answering(options: QueryOptions): QueryOptions {
 		if (options.isPatient) return options;
 		const ms = this.#health.pace.patience(this.#answerMs);
@@ -410,7 +410,7 @@ export class Host implements AsyncDisposable {
 	}
 }
 
-/** From when a transaction begins: what it waited before, for a connection, counts for its deadline alone. */
+/** With the time that a transaction has, from its begin on. It has waited for a connection already, which counts only towards its own deadline. */
 function held(options: QueryOptions): QueryOptions {
 	const { deadline, heldMs } = options;
 	if (heldMs === undefined) return options;
