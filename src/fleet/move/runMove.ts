@@ -62,7 +62,7 @@ async function runTasks(
 	const { step } = operation.record;
 	if (step === "way open") return moveResult(operation.record);
 	await operation.keepLocks();
-	// A command asked the former runner to leave, in order to run the move itself: it does now.
+	// If a command asked the former runner to leave, it runs the move itself now.
 	await wish(options.store, operation.record.id, () => ({ isLeaving: false }));
 	if (mayBeFenced(step)) {
 		await lift(run, "the runner that began it has ended", {
