@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { CorkboardError } from "../errors.ts";
 import { FeedModel } from "../feed/feedModel.ts";
 import type { Domain } from "../graph/domain.ts";
@@ -9,7 +10,8 @@ import { createPlacement } from "../graph/write/placement.ts";
 import type { DeclaredMutation } from "../model/expand/expandMutations.ts";
 import { checkFieldPolicies } from "../model/fieldReaders.ts";
 import { compareLock, EMPTY_LOCK, parseLock } from "../model/lock/lock.ts";
-import { loadModel, type ModelAndSchema } from "../model/read.ts";
+import { type ModelAndSchema, readModel, readSdlFiles } from "../model/read.ts";
+import type { SdlFile } from "../model/sdl.ts";
 import { referencesNullOnlyOnError } from "../model/semanticNonNull.ts";
 import type { Model, Reference } from "../model/types.ts";
 import { checkInputs, checkKeyInputs } from "../plan/checkInputs.ts";
@@ -33,10 +35,30 @@ export interface AppModel extends ModelAndSchema {
 	readonly resolvers: App["resolvers"];
 }
 
-/** Reads the SDL of an app, and holds its resolvers and policies against it. Opens nothing. Throws BAD_MODEL. */
+/** What was read of an app, from which SDL. */
+const known = new WeakMap<
+	App,
+	{ readonly files: readonly SdlFile[]; readonly read: AppModel }
+>();
+
+/**
+ * Reads the SDL of an app, and holds its resolvers and policies against it. Opens nothing.
+ * A process that opens an app again and again, as tests do, reads the same SDL once. Throws BAD_MODEL.
+ */
 export function readApp(app: App): AppModel {
 	checkShape(app);
-	const { model, schema, mutations } = loadModel(app.schema, {
+	const files = readSdlFiles(app.schema);
+	const before = known.get(app);
+	if (before !== undefined && isDeepStrictEqual(before.files, files)) {
+		return before.read;
+	}
+	const read = readSchema(app, files);
+	known.set(app, { files, read });
+	return read;
+}
+
+function readSchema(app: App, files: readonly SdlFile[]): AppModel {
+	const { model, schema, mutations } = readModel(files, {
 		resolverFields: new Set(app.resolvers.keys()),
 		describe: (type, field) =>
 			app.policies.fields?.[type]?.[field]?.validate.accepts ?? null,

@@ -60,11 +60,8 @@ const NODE_FIELDS = ["node", "nodes", "viewer"] as const;
 /** What the directives mean is the engine's; a folder may have a copy, for an editor. */
 const DIRECTIVES = "directives.graphql";
 
-/** Reads the model from all `*.graphql` files of a folder. */
-export function loadModel(
-	directory: string,
-	options: ReadOptions,
-): ModelAndSchema {
+/** All `*.graphql` files of a folder. Throws BAD_MODEL if there are none. */
+export function readSdlFiles(directory: string): readonly SdlFile[] {
 	const names = filesOf(directory)
 		.filter((name) => name.endsWith(".graphql"))
 		.toSorted();
@@ -74,10 +71,7 @@ export function loadModel(
 			`${directory} has no *.graphql files`,
 		);
 	}
-	return readModel(
-		names.map((name) => readSdl(join(directory, name))),
-		options,
-	);
+	return names.map((name) => readSdl(join(directory, name)));
 }
 
 function filesOf(directory: string): readonly string[] {

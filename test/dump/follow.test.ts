@@ -121,7 +121,7 @@ describe("changes follow --from", () => {
 		await using writing = startWriting(writer.storage, users, random);
 		const someMore = async () => {
 			const before = writing.writes();
-			await until("more writes", () => writing.writes() > before + 40);
+			await until("more writes", () => writing.writes() > before + 20);
 		};
 		await someMore();
 		await dump("loaded", ...RESTORABLE);

@@ -16,8 +16,8 @@ import { create, good } from "../helpers/storing.ts";
 /** Longer than any pause of a test: none may make a write fail, however slow the machine. Milliseconds. */
 const PATIENCE_MS = 120_000;
 
-/** Between two writes of a worker: six workers make some sixty a second, and leave the cores to what is tested. Milliseconds. */
-const PAUSE_MS = 80;
+/** Between two writes of a worker: six workers make some thirty a second, and leave the cores to what is tested. Milliseconds. */
+const PAUSE_MS = 160;
 
 /** A process of the fleet, which writes and reads one after another and lists what was acknowledged. */
 export async function member(file: string) {

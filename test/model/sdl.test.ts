@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { type GraphQLNamedType, printType } from "graphql";
 import { CorkboardError } from "../../src/errors.ts";
-import { loadModel, readModel } from "../../src/model/read.ts";
+import { readModel, readSdlFiles } from "../../src/model/read.ts";
 import { problemsOf, RESOLVED, readSmall } from "./smallModel.ts";
 
 const DIRECTIVES = readFileSync(
@@ -138,12 +138,12 @@ suite("problems of the SDL", () => {
 		writeFileSync(join(folder, "a.graphql"), "scalar Up");
 		writeFileSync(join(folder, "b.graphql"), "type Query { up: Up }");
 		writeFileSync(join(folder, "model.lock.json"), "{}");
-		const { model } = loadModel(folder, {
+		const { model } = readModel(readSdlFiles(folder), {
 			resolverFields: new Set(["Query.up"]),
 		});
 		assert.deepEqual([...model.sources.keys()], ["Query"]);
 		assert.throws(
-			() => loadModel(folder, { resolverFields: new Set() }),
+			() => readModel(readSdlFiles(folder), { resolverFields: new Set() }),
 			new CorkboardError(
 				"BAD_MODEL",
 				`${join(folder, "b.graphql")}:1: Query.up has no source: it must have @mapping or a resolver`,
@@ -154,10 +154,13 @@ suite("problems of the SDL", () => {
 	test("a folder without *.graphql files is refused", (t) => {
 		const folder = mkdtempSync(join(tmpdir(), "corkboard-model-"));
 		t.after(() => rmSync(folder, { recursive: true }));
-		assert.throws(() => loadModel(folder, { resolverFields: new Set() }), {
-			code: "BAD_MODEL",
-			message: `${folder} has no *.graphql files`,
-		});
+		assert.throws(
+			() => readModel(readSdlFiles(folder), { resolverFields: new Set() }),
+			{
+				code: "BAD_MODEL",
+				message: `${folder} has no *.graphql files`,
+			},
+		);
 	});
 
 	test("what every graph has need not be written: what a schema uses of it is made", () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { after, describe, it } from "node:test";
 import { redisAddress } from "../../src/cache/redis/redisUrl.ts";
-import { loadModel } from "../../src/model/read.ts";
+import { readModel, readSdlFiles } from "../../src/model/read.ts";
 import { readSchema } from "../../src/model/schema/publicSdl.ts";
 import { checkDocumentFiles } from "../../src/server/documents/documentFiles.ts";
 import { readTopology } from "../../src/topology/parseTopology.ts";
@@ -49,10 +49,13 @@ describe("a file that somebody gives", () => {
 		const schema = join(folder.path, "schema");
 		mkdirSync(schema);
 		writeFileSync(join(schema, "latin1.graphql"), Buffer.from([0xe4]));
-		assert.throws(() => loadModel(schema, { resolverFields: {} as never }), {
-			code: "BAD_MODEL",
-			message: /latin1\.graphql is not UTF-8/,
-		});
+		assert.throws(
+			() => readModel(readSdlFiles(schema), { resolverFields: {} as never }),
+			{
+				code: "BAD_MODEL",
+				message: /latin1\.graphql is not UTF-8/,
+			},
+		);
 		const { problems } = await checkDocumentFiles([latin1], {} as never);
 		assert.equal(problems.length, 1);
 		assert.match(String(problems[0]), NOT_UTF_8);

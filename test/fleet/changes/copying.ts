@@ -52,7 +52,7 @@ export class Copy {
 	}
 }
 
-/** Users whose content counts its changes, and who like and unlike pins: 200 writes a second at most. */
+/** Users whose content counts its changes, and who like and unlike pins: some hundred writes a second. */
 export function startWriting(
 	storage: Pick<Storage, "transact">,
 	users: readonly Id[],
@@ -82,7 +82,7 @@ export function startWriting(
 				// Its server is dead, and another one is to take its place.
 				if (!isAway(thrown)) throw thrown;
 			}
-			await sleep(20);
+			await sleep(60);
 		}
 	});
 	const end = async () => {

@@ -147,7 +147,7 @@ test("a copy that is made from the changes is equal to the fleet after kills, a 
 	const writing = opened.use(startWriting(writer.storage, users, random));
 	const someMore = async () => {
 		const before = writing.writes();
-		await until("more writes", () => writing.writes() > before + 40);
+		await until("more writes", () => writing.writes() > before + 20);
 	};
 	await someMore();
 	await restart();
@@ -278,7 +278,7 @@ test("a follower goes on after kill -9 of two primaries under writes: nothing is
 	const writing = opened.use(startWriting(writer.storage, users, random));
 	const someMore = async () => {
 		const before = writing.writes();
-		await until("more writes", () => writing.writes() > before + 40);
+		await until("more writes", () => writing.writes() > before + 20);
 	};
 	await someMore();
 	// Its commits wait for this session, and are under way when it is killed.

@@ -83,9 +83,13 @@ interface Pairs extends AsyncDisposable {
 	readonly target: Pair;
 }
 
-async function startPairs(...args: readonly string[]): Promise<Pairs> {
+async function startPairs(): Promise<Pairs> {
 	await using opened = new AsyncDisposableStack();
-	const starting = [startMysqlPair({ args }), startMysqlPair()] as const;
+	const starting = [
+		// It names the transactions that are open.
+		startMysqlPair({ args: ["--performance-schema=ON"] }),
+		startMysqlPair(),
+	] as const;
 	// Waited for also where one fails, so that the other is stopped.
 	for (const outcome of await Promise.allSettled(starting)) {
 		if (outcome.status === "fulfilled") opened.use(outcome.value);
@@ -98,7 +102,7 @@ async function startPairs(...args: readonly string[]): Promise<Pairs> {
 let shared: Promise<Pairs> | undefined;
 after(async () => (await shared)?.[Symbol.asyncDispose]());
 
-/** Those of all tests that end no server for good, without what the test before has left. */
+/** Those of all tests, without what the test before has left. The last test ends their primaries for good. */
 async function sharedPairs(): Promise<Pairs> {
 	shared ??= startPairs();
 	const pairs = await shared;
@@ -120,10 +124,9 @@ async function sharedPairs(): Promise<Pairs> {
 }
 
 /** Two pairs, of which the first has all that the map names, and two processes that write. */
-async function startFleet(own?: Promise<Pairs>) {
+async function startFleet() {
 	await using opened = new AsyncDisposableStack();
-	if (own !== undefined) opened.use(await own);
-	const { source, target } = await (own ?? sharedPairs());
+	const { source, target } = await sharedPairs();
 	const folder = temporaryFolder();
 	opened.defer(() => folder[Symbol.dispose]());
 	const file = join(folder.path, "topology.json");
@@ -179,7 +182,7 @@ async function startFleet(own?: Promise<Pairs>) {
 		} as const,
 		async someMore() {
 			const before = count();
-			await until("more writes", () => count() > before + 30);
+			await until("more writes", () => count() > before + 12);
 		},
 		/** Nothing failed, and what was acknowledged is there, once. */
 		async judge() {
@@ -842,76 +845,8 @@ test("the guard of a runner that died lifts its fence also where the store and t
 	assert.equal((await resumeMove(options, id)).step, "way open");
 });
 
-test("a primary that dies while its shards are copied, or are fenced for the switch, is replaced, and the move goes on with its replica", async () => {
-	await using fleet = await startFleet(startPairs());
-	const { options, source, target, store, members, someMore } = fleet;
-	await someMore();
-	for (const each of members) await each.end();
-	const dead = { ...options, askMs: 300, tryMs: 300 };
-	const find = async () => (await listOperations(store)).at(-1)?.id ?? "";
-	const plan = await planMove(options, fleet.asked);
-	// Nothing is lost with the old primary, and all of it is copied later.
-	await caughtUp(source);
-	const stuck = startMove(options, plan.found, [], { ...PATIENT, rate: 1 });
-	const failed = assert.rejects(stuck, {
-		code: "CONFLICT",
-		message: /has taken move-.* over/,
-	});
-	await until("a copy that is under way", async () => {
-		const id = await find();
-		const { running } = id === "" ? {} : await moveStatus(options, id);
-		return running?.step === "copy";
-	});
-	const id = await find();
-	await source.primary.kill();
-	await promoteDead(dead, source.primary.address);
-	await wish(store, id, () => ({ rate: null }));
-	const moved = await resumeMove(options, id);
-	assert.equal(moved.step, "way open");
-	await failed;
-	const map = (await readCurrent(store))?.topology;
-	assert.deepEqual(
-		map?.shards.map(({ primary }) => primary),
-		[target.primary.url, source.replica.url],
-	);
-	await completeMove(options, id, { skipsRehearsal: false });
-
-	// Its replica is fenced with it, and would be so for ever.
-	const home = { ...fleet.asked, to: source.replica.address };
-	const back = await planMove(options, { ...home, replica: undefined });
-	await assert.rejects(
-		startMove(
-			{
-				...options,
-				onStep(done) {
-					if (done === "fenced") throw new RangeError("killed");
-				},
-			},
-			back.found,
-			[],
-			PATIENT,
-		),
-		RangeError,
-	);
-	const cut = await find();
-	await caughtUp(target);
-	await target.primary.kill();
-	const fences = () =>
-		ask(
-			target.replica,
-			"SELECT schema_name FROM information_schema.schemata_extensions WHERE options LIKE '%READ ONLY=1%'",
-		);
-	assert.equal((await fences()).length, 2);
-	await promoteDead(dead, target.primary.address);
-	assert.deepEqual(await fences(), []);
-	const over = await resumeMove(options, cut);
-	assert.equal(over.step, "way open");
-	await completeMove(options, over.operation, { skipsRehearsal: false });
-	await fleet.judge();
-});
-
 test("a row that was changed behind the copy's back stops a move before it switches, an open transaction only delays it, and a late write is named", async () => {
-	await using fleet = await startFleet(startPairs("--performance-schema=ON"));
+	await using fleet = await startFleet();
 	const { options, source, target, store, someMore } = fleet;
 	await someMore();
 	const [pin] = await ask(
@@ -1006,5 +941,73 @@ test("a row that was changed behind the copy's back stops a move before it switc
 	assert.equal(late.length, 1);
 	assert.match(late[0] ?? "", /^[0-9a-f-]{36}:\d+$/);
 	await someMore();
+	await fleet.judge();
+});
+
+test("a primary that dies while its shards are copied, or are fenced for the switch, is replaced, and the move goes on with its replica", async () => {
+	await using fleet = await startFleet();
+	const { options, source, target, store, members, someMore } = fleet;
+	await someMore();
+	for (const each of members) await each.end();
+	const dead = { ...options, askMs: 300, tryMs: 300 };
+	const find = async () => (await listOperations(store)).at(-1)?.id ?? "";
+	const plan = await planMove(options, fleet.asked);
+	// Nothing is lost with the old primary, and all of it is copied later.
+	await caughtUp(source);
+	const stuck = startMove(options, plan.found, [], { ...PATIENT, rate: 1 });
+	const failed = assert.rejects(stuck, {
+		code: "CONFLICT",
+		message: /has taken move-.* over/,
+	});
+	await until("a copy that is under way", async () => {
+		const id = await find();
+		const { running } = id === "" ? {} : await moveStatus(options, id);
+		return running?.step === "copy";
+	});
+	const id = await find();
+	await source.primary.kill();
+	await promoteDead(dead, source.primary.address);
+	await wish(store, id, () => ({ rate: null }));
+	const moved = await resumeMove(options, id);
+	assert.equal(moved.step, "way open");
+	await failed;
+	const map = (await readCurrent(store))?.topology;
+	assert.deepEqual(
+		map?.shards.map(({ primary }) => primary),
+		[target.primary.url, source.replica.url],
+	);
+	await completeMove(options, id, { skipsRehearsal: false });
+
+	// Its replica is fenced with it, and would be so for ever.
+	const home = { ...fleet.asked, to: source.replica.address };
+	const back = await planMove(options, { ...home, replica: undefined });
+	await assert.rejects(
+		startMove(
+			{
+				...options,
+				onStep(done) {
+					if (done === "fenced") throw new RangeError("killed");
+				},
+			},
+			back.found,
+			[],
+			PATIENT,
+		),
+		RangeError,
+	);
+	const cut = await find();
+	await caughtUp(target);
+	await target.primary.kill();
+	const fences = () =>
+		ask(
+			target.replica,
+			"SELECT schema_name FROM information_schema.schemata_extensions WHERE options LIKE '%READ ONLY=1%'",
+		);
+	assert.equal((await fences()).length, 2);
+	await promoteDead(dead, target.primary.address);
+	assert.deepEqual(await fences(), []);
+	const over = await resumeMove(options, cut);
+	assert.equal(over.step, "way open");
+	await completeMove(options, over.operation, { skipsRehearsal: false });
 	await fleet.judge();
 });
