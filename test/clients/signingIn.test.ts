@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import OidcProvider from "oidc-provider";
 import * as oidc from "openid-client";
 import { client } from "../helpers/client.ts";
-import { serve } from "../helpers/program.ts";
+import { serveHere } from "../helpers/demoServer.ts";
 import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
@@ -167,7 +167,7 @@ describe("docs/frontends/signing-in.md, with a real OpenID Connect server", () =
 			{ env },
 		);
 		assert.equal(linked.code, 0, linked.err);
-		await using server = await serve(env);
+		await using server = await serveHere(env);
 
 		const config = await oidc.discovery(
 			new URL(issuer.issuer),

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { client } from "../helpers/client.ts";
+import { serveHere } from "../helpers/demoServer.ts";
 import { join, made } from "../helpers/member.ts";
-import { serve } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 describe("the cost of an operation, over HTTP,", () => {
 	it("is reported on request, and unused points return to the budget until it is empty", async () => {
 		using folder = temporaryFolder();
-		await using server = await serve({
+		await using server = await serveHere({
 			CORKBOARD_DATA: folder.path,
 			CORKBOARD_MAX_COST: "1000",
 			CORKBOARD_BUDGET: "1000/hour",
@@ -81,7 +81,7 @@ describe("the cost of an operation, over HTTP,", () => {
 
 	it("is never below what is read, also where each pin of a board has another owner", async () => {
 		using folder = temporaryFolder();
-		await using server = await serve({ CORKBOARD_DATA: folder.path });
+		await using server = await serveHere({ CORKBOARD_DATA: folder.path });
 		const owner = await join(server.url, "owns_the_board");
 		const boardId = await made(owner, "createBoard", { name: "b" }, "board");
 		const friends = [];

@@ -3,14 +3,14 @@ import { after, before, describe, it } from "node:test";
 import { SignJWT } from "jose";
 import { packId } from "../../src/id/ids.ts";
 import { type Answer, type Client, client } from "../helpers/client.ts";
-import { type Served, serve } from "../helpers/program.ts";
+import { type ServedHere, serveHere } from "../helpers/demoServer.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 const SECRET = "of the error tests with 32 bytes or more";
 
 describe("over HTTP, errors", () => {
 	const folder = temporaryFolder();
-	let server: Served;
+	let server: ServedHere;
 	let visitor: Client;
 	let ada: Client;
 	let adasToken: string;
@@ -25,7 +25,7 @@ describe("over HTTP, errors", () => {
 	};
 
 	before(async () => {
-		server = await serve({
+		server = await serveHere({
 			CORKBOARD_DATA: folder.path,
 			CORKBOARD_SECRET: SECRET,
 		});

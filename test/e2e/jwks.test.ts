@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { client } from "../helpers/client.ts";
-import { serve } from "../helpers/program.ts";
+import { serveHere } from "../helpers/demoServer.ts";
 import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
@@ -32,7 +32,7 @@ describe("a server with CORKBOARD_JWKS", () => {
 			};
 			let id: string;
 			{
-				await using server = await serve(env);
+				await using server = await serveHere(env);
 				const { createUser } = await client(server.url).data<{
 					createUser: { user: { id: string }; token: string | null };
 				}>(

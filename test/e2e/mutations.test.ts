@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { type Client, client } from "../helpers/client.ts";
+import { type ServedHere, serveHere } from "../helpers/demoServer.ts";
 import { join, made, mutate } from "../helpers/member.ts";
-import { type Served, serve } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 describe("mutations of users and boards over HTTP, and later queries", () => {
 	const folder = temporaryFolder();
-	let server: Served;
+	let server: ServedHere;
 	let visitor: Client;
 	before(async () => {
-		server = await serve({ CORKBOARD_DATA: folder.path });
+		server = await serveHere({ CORKBOARD_DATA: folder.path });
 		visitor = client(server.url);
 	});
 	after(async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { type Client, client } from "../helpers/client.ts";
-import { type Served, serve } from "../helpers/program.ts";
+import { type ServedHere, serveHere } from "../helpers/demoServer.ts";
 import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
@@ -25,7 +25,7 @@ interface Page {
 describe("over HTTP, a page", () => {
 	const folder = temporaryFolder();
 	const env = { CORKBOARD_DATA: folder.path };
-	let server: Served;
+	let server: ServedHere;
 	let visitor: Client;
 	before(async () => {
 		const lines = [
@@ -49,7 +49,7 @@ describe("over HTTP, a page", () => {
 		const input = lines.map((line) => JSON.stringify(line)).join("\n");
 		const { code, err } = await runHere(["import", "-"], { env, input });
 		assert.equal(code, 0, err);
-		server = await serve(env);
+		server = await serveHere(env);
 		visitor = client(server.url);
 	});
 	after(async () => {

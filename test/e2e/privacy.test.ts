@@ -12,9 +12,9 @@ import {
 } from "graphql";
 import { type Id, packId, unpackId } from "../../src/id/ids.ts";
 import { type Answer, type Client, client } from "../helpers/client.ts";
+import { type ServedHere, serveHere } from "../helpers/demoServer.ts";
 import { join as joinServer, type Member, made } from "../helpers/member.ts";
 import { theModel } from "../helpers/model.ts";
-import { type Served, serve } from "../helpers/program.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 const { schema, model } = theModel();
@@ -43,7 +43,7 @@ interface Hidden {
  */
 describe("an object hidden from the viewer", () => {
 	const folder = temporaryFolder();
-	let server: Served;
+	let server: ServedHere;
 	let ada: Member;
 	let eve: Member;
 	let bob: Member;
@@ -51,7 +51,7 @@ describe("an object hidden from the viewer", () => {
 	let hidden: readonly Hidden[];
 
 	before(async () => {
-		server = await serve({ CORKBOARD_DATA: folder.path });
+		server = await serveHere({ CORKBOARD_DATA: folder.path });
 		const { url } = server;
 		ada = await joinServer(url, "ada_hides");
 		eve = await joinServer(url, "eve_is_blocked");

@@ -92,7 +92,7 @@ describe("a shared cache that fails under reads and writes", () => {
 					await timed(reader.head("likePin", user));
 					await timed(reader.head("likePin.inverse", pin));
 				}
-				await sleep(20);
+				await sleep(60);
 			}
 		});
 		try {
