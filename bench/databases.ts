@@ -33,6 +33,8 @@ export interface Databases extends AsyncDisposable {
 	/** The peers' relational schema; null if no peer needs one. */
 	readonly mysql: Server | null;
 	readonly postgres: Server | null;
+	/** Of the peers that delete keys in one. */
+	readonly redis: Server | null;
 }
 
 export interface Fleet {
@@ -52,6 +54,7 @@ export async function startDatabases(options: {
 	readonly fleet: boolean;
 	readonly mysql: boolean;
 	readonly postgres: boolean;
+	readonly redis: boolean;
 	readonly folder: string;
 }): Promise<Databases> {
 	await using stack = new AsyncDisposableStack();
@@ -77,10 +80,11 @@ export async function startDatabases(options: {
 		options.postgres
 			? own(startPostgres({ args: ["-c", `shared_buffers=${BUFFER_MB}MB`] }))
 			: null,
+		options.redis ? own(startRedis()) : null,
 	] as const;
 	// Waited for also where one fails, so that the others are stopped.
 	await Promise.allSettled(starting);
-	const [hosts, memcached, redis, mysql, postgres] =
+	const [hosts, memcached, redis, mysql, postgres, redisOfPeers] =
 		await Promise.all(starting);
 	let fleet: Fleet | null = null;
 	const [first] = hosts ?? [];
@@ -98,6 +102,7 @@ export async function startDatabases(options: {
 		fleet,
 		mysql,
 		postgres,
+		redis: redisOfPeers,
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
 }

@@ -50,6 +50,10 @@ export const VARIANTS = {
 	postgraphile: peer("PostGraphile", "postgraphile"),
 	yoga: peer("Yoga + DataLoader", "yoga"),
 	drizzle: peer("Apollo + DataLoader + Drizzle", "drizzle"),
+	drizzlePromises: peer(
+		"Apollo + Drizzle, with the same promises",
+		"drizzlePromises",
+	),
 	byHand: peer("node:http, by hand on one database", "byHand"),
 	canned: peer("node:http, canned bytes", "canned"),
 } as const satisfies Readonly<Record<string, Variant>>;

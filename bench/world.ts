@@ -97,6 +97,7 @@ export async function createWorld(
 			fleet: stores.some((store) => store !== "sqlite"),
 			mysql: uses("mysql"),
 			postgres: uses("postgres"),
+			redis: peers.includes("drizzlePromises"),
 			folder,
 		}),
 	);

@@ -35,6 +35,11 @@ export const PEERS = {
 		flavor: "standard",
 		database: "mysql",
 	},
+	drizzlePromises: {
+		title: "Apollo + Drizzle, with the same promises",
+		flavor: "standard",
+		database: "mysql",
+	},
 	byHand: { title: "by hand", flavor: "standard", database: "mysql" },
 	canned: { title: "node:http, canned", flavor: "standard", database: "none" },
 } as const satisfies Readonly<Record<string, Peer>>;
@@ -46,7 +51,13 @@ export function installPeers(
 	signal: AbortSignal,
 ): Promise<void> {
 	return installPackages(FOLDER, {
-		packages: ["mercurius", "postgraphile", "drizzle-orm", "graphql-yoga"],
+		packages: [
+			"mercurius",
+			"postgraphile",
+			"drizzle-orm",
+			"graphql-yoga",
+			"ioredis",
+		],
 		without: "--only canned",
 		say,
 		signal,
@@ -103,7 +114,7 @@ export async function loadPeers(
 
 export function startPeer(
 	name: PeerName,
-	{ mysql, postgres }: Databases,
+	{ mysql, postgres, redis }: Databases,
 ): Promise<ServerProcess> {
 	const { title, database } = PEERS[name];
 	const server = { mysql, postgres, none: null }[database];
@@ -113,6 +124,7 @@ export function startPeer(
 		env: {
 			TOKEN_SECRET: SECRET,
 			...(server === null ? {} : { DATABASE_URL: `${server.url}/${DATABASE}` }),
+			...(redis === null ? {} : { REDIS_URL: redis.url }),
 		},
 		readiness: "printed",
 	});
