@@ -44,6 +44,7 @@ export interface CacheHooks {
 	readonly cacheDeadlineMs?: number;
 	/** The address to connect to for a memcached host. */
 	readonly memcachedAddress?: (host: string) => string;
+	/** Their `delete` sends before it returns. */
 	wrapCaches?(caches: CacheLayers): CacheLayers;
 	/** Whether a message of another process arrives that names changed keys. */
 	receivesInvalidations?(): boolean;
@@ -125,13 +126,17 @@ export class OpenedSharedCaches implements TopologyFollower {
 		/** Whether a failover of the shard's host lost what caches may hold. */
 		isStopped: (shard: number, mapping?: string) => boolean,
 	): SharedCaches {
-		const { model, hooks } = this.#options;
+		const { model, hooks, redis } = this.#options;
 		const channel = this.#channel;
 		const layers = hooks?.wrapCaches?.(this.#layers) ?? this.#layers;
 		return {
 			objects: layers.objects,
 			heads: layers.heads,
 			publish: async (keys) => channel === null || channel.publish(keys),
+			publishBehindDeletes: () =>
+				channel !== null && redis?.refs.length === 1
+					? channel.publishNow
+					: null,
 			untilPublished: async (keys, ms) =>
 				channel === null || channel.untilPublished(keys, ms),
 			generationOf(shard, mapping) {

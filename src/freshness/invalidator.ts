@@ -53,7 +53,8 @@ export interface Invalidator {
  * 2 for it (outboxWatch.ts).
  *
  * Deletes come before the publication: a process that received it first could read
- * the old value back from a shared cache, and keep it.
+ * the old value back from a shared cache, and keep it. If one Redis has the heads
+ * and the channels, both go there in this order in one message.
  */
 export function createInvalidator(
 	local: DroppingCaches,
@@ -84,6 +85,20 @@ export function createInvalidator(
 
 		async invalidate(changed, trace) {
 			const names = namesOf(changed);
+			const together = inShared.deleteAndPublish(
+				names,
+				publishedKeys(names, ACKNOWLEDGED),
+				trace,
+			);
+			if (together !== null) {
+				dropLocally(local, names);
+				const { isDeleted, isPublished } = await together;
+				// A read that began before the delete may have ended meanwhile.
+				dropLocally(local, names);
+				if (isDeleted) return isPublished;
+				await publishKeys(publishedKeys(names, UNACKNOWLEDGED));
+				return false;
+			}
 			const acknowledged = await drop(names, trace);
 			const isPublished = await publishKeys(publishedKeys(names, acknowledged));
 			return acknowledged.objects && acknowledged.lists && isPublished;

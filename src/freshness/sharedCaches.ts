@@ -7,6 +7,12 @@ export interface SharedCaches {
 	readonly heads: SharedCache | null;
 	/** Makes other processes drop these keys from the caches in them. Whether Redis took them; true where there are no others. Never rejects. */
 	readonly publish: (keys: readonly string[]) => Promise<boolean>;
+	/**
+	 * Publishes the same before it returns, so behind the deletes of heads that were
+	 * sent in the same step. Null if those may go to another Redis: a publication
+	 * could overtake them.
+	 */
+	readonly publishBehindDeletes: () => SharedCaches["publish"] | null;
 	/** Whether all that was published of these keys was taken, after waiting for that at most so long. */
 	readonly untilPublished: (
 		keys: readonly string[],

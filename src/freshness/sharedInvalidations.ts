@@ -8,6 +8,10 @@ import {
 	type Acknowledged,
 	type ChangedNames,
 } from "./changedKeys.ts";
+import {
+	type DeletedAndPublished,
+	DeletesWithPublications,
+} from "./deletesWithPublications.ts";
 import { InvalidationBatches } from "./invalidationBatches.ts";
 import {
 	type SharedCaches,
@@ -19,10 +23,43 @@ import {
 export class SharedInvalidations {
 	readonly #shared: SharedCaches | undefined;
 	readonly #deletes: Batches;
+	/** Of heads, with what is published of them. */
+	readonly #withPublications: DeletesWithPublications | null;
 
 	constructor(shared: SharedCaches | undefined) {
 		this.#shared = shared;
 		this.#deletes = batchesOf(shared);
+		this.#withPublications = shared?.heads
+			? new DeletesWithPublications(shared.heads)
+			: null;
+	}
+
+	/**
+	 * Deletes heads and publishes their keys in one message to Redis. Null if that
+	 * cannot be: objects are in another server, or lists and channels are in several.
+	 */
+	deleteAndPublish(
+		{ objects = [], lists = [] }: ChangedNames,
+		published: readonly string[],
+		trace: WriteTrace | undefined,
+	): Promise<DeletedAndPublished> | null {
+		const shared = this.#shared;
+		const heads = shared?.heads ?? null;
+		if (heads === null || objects.length > 0 || lists.length === 0) return null;
+		const publish = shared?.publishBehindDeletes() ?? null;
+		const together = this.#withPublications;
+		if (publish === null || together === null) return null;
+		const keys = lists.map(({ mapping, from }) =>
+			sharedListKey(shared as SharedCaches, mapping, from as Id),
+		);
+		const span = startCacheSpan(trace, heads, keys.length);
+		const sent = together.add(keys, published, publish);
+		if (trace === undefined) return sent;
+		return sent.then((done) => {
+			span?.end(done.isDeleted ? null : NOT_ACKNOWLEDGED);
+			trace.cache(heads.layer, keys.length, done.isDeleted);
+			return done;
+		});
 	}
 
 	delete(

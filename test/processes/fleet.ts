@@ -374,7 +374,9 @@ function cacheWithPauses(cache: SharedCache, pauses: Pauses): SharedCache {
 			await pauses.at(`filled ${layer}`);
 		},
 		async delete(keys) {
-			await pauses.at(`deleting ${layer}`);
+			// What is sent after it is sent behind it.
+			const step = `deleting ${layer}`;
+			if (pauses.holds(step)) await pauses.at(step);
 			return cache.delete(keys);
 		},
 	};

@@ -65,6 +65,10 @@ export class Pauses {
 		stop?.();
 	}
 
+	holds(step: string): boolean {
+		return this.#held.has(step);
+	}
+
 	async at(step: string): Promise<void> {
 		const held = this.#held.get(step);
 		held?.reach();

@@ -30,6 +30,8 @@ import { RedisChannels } from "./redisChannels.ts";
 export interface InvalidationChannel extends AsyncDisposable {
 	/** Whether Redis took the keys; if not, they are sent later. Never rejects. */
 	publish(keys: readonly string[]): Promise<boolean>;
+	/** The same, sent before this returns. */
+	publishNow(keys: readonly string[]): Promise<boolean>;
 	/** Whether Redis took all that was published of these keys, after waiting for that at most so long. */
 	untilPublished(keys: readonly string[], ms: number): Promise<boolean>;
 	/** How many messages were not in our format. Each empties the caches of its channel: it may have named anything. */
@@ -160,6 +162,12 @@ export function openInvalidationChannel(
 				keys,
 				async (link, own) => (await link.publish(own)) && link.gate.isAgreed(),
 			),
+		publishNow: (keys) =>
+			inEach(
+				keys,
+				async (link, own) =>
+					(await link.publishNow(own)) && link.gate.isAgreed(),
+			),
 		untilPublished: (keys, ms) =>
 			inEach(keys, async ({ publisher, gate }, own) => {
 				const done = await Promise.all([
@@ -249,6 +257,10 @@ class RedisLink implements AsyncDisposable {
 
 	publish(keys: readonly string[]): Promise<boolean> {
 		return this.#track(this.publisher.publish(keys));
+	}
+
+	publishNow(keys: readonly string[]): Promise<boolean> {
+		return this.#track(this.publisher.publishNow(keys));
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {

@@ -48,6 +48,14 @@ export class InvalidationPublisher {
 		return this.#enqueue(this.#pending.start(keys));
 	}
 
+	/** The same, sent before this returns, behind what was sent to that Redis before. */
+	publishNow(keys: readonly string[]): Promise<boolean> {
+		const batch = this.#pending.start(keys);
+		return new Promise((resolve) => {
+			void this.#sendQueued([{ batch, resolve }]);
+		});
+	}
+
 	/** Whether none of the keys is pending, after waiting for that at most so long. */
 	untilPublished(keys: readonly string[], ms: number): Promise<boolean> {
 		return this.#pending.untilDone(keys, ms);

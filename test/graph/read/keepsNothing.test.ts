@@ -113,6 +113,7 @@ describe("what viewers see through what processes keep", () => {
 					for (const other of stores) other.caches.applyInvalidations(keys);
 					return true;
 				},
+				publishBehindDeletes: () => null,
 				untilPublished: async () => true,
 				generationOf: () => 1,
 			},

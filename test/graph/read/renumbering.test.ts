@@ -53,6 +53,7 @@ async function openWorld(
 				objects: null,
 				heads: heads.cache,
 				publish: async () => true,
+				publishBehindDeletes: () => null,
 				untilPublished: async () => true,
 				generationOf: () => 1,
 			},

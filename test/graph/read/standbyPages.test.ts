@@ -147,6 +147,7 @@ describe("pages of a list that grows, from a primary and a standby that is behin
 									other.caches.applyInvalidations(keys);
 								return true;
 							},
+							publishBehindDeletes: () => null,
 							untilPublished: async () => true,
 							generationOf: () => 0,
 						},

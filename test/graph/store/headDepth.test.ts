@@ -89,6 +89,7 @@ describe("a head", () => {
 					objects: null,
 					heads: redis.cache,
 					publish: async () => true,
+					publishBehindDeletes: () => null,
 					untilPublished: async () => true,
 					generationOf: () => 1,
 				},

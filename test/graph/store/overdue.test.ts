@@ -23,6 +23,7 @@ describe("a process that was paused and has not received what it missed", () => 
 				objects: sharedHeads().cache,
 				heads: sharedHeads().cache,
 				publish: async () => true,
+				publishBehindDeletes: () => null,
 				untilPublished: async () => true,
 				generationOf: () => 1,
 			},
