@@ -7,7 +7,7 @@ const ASKED = 25;
 const LIMIT_MS = 20_000;
 
 /**
- * Asks every variant the same and throws where answers differ. Ids are compared
+ * Asks every variant the same and throws if answers differ. Ids are compared
  * as the objects they name; cursors are left out, because each server has its
  * own. Answers the average size of Corkboard's responses, for the canned bytes.
  */
@@ -85,7 +85,7 @@ async function ask(
 	return askOnce(port, spellRequest(question, way), variant);
 }
 
-/** Sends a spelled request, and answers the text. Throws where there are errors in it. */
+/** Sends a spelled request, and answers the text. Throws if there are errors in it. */
 export async function askOnce(
 	port: number,
 	spelled: string,

@@ -82,7 +82,7 @@ export async function startDatabases(options: {
 			: null,
 		options.redis ? own(startRedis()) : null,
 	] as const;
-	// Waited for also where one fails, so that the others are stopped.
+	// Waited for even if one fails, so that the others are stopped.
 	await Promise.allSettled(starting);
 	const [hosts, memcached, redis, mysql, postgres, redisOfPeers] =
 		await Promise.all(starting);

@@ -3,7 +3,7 @@
  * with their message; any other error reaches a client as INTERNAL. The codes
  * without it stop a start or a command and are printed to the operator.
  * `status` is the HTTP status when the whole request fails with the code.
- * `message` says what is wrong where nobody can say it more exactly.
+ * `message` says what is wrong if nobody can say it more exactly.
  */
 export const ERRORS = {
 	/** The HTTP request itself is malformed. */

@@ -7,7 +7,7 @@ export interface Statement {
 	readonly ms: number;
 	/** Sent with the statement before it, in one round trip, whose time is that statement's. */
 	readonly joined?: true;
-	/** From the call to the first statement: for a connection. Milliseconds; absent where nothing was waited for. */
+	/** From the call to the first statement: for a connection. Milliseconds; absent if nothing was waited for. */
 	readonly waitedMs?: number;
 	/** How many requests the call serves, if several. Its rows are those of all. */
 	readonly requests?: number;
@@ -44,7 +44,7 @@ export interface Span {
 		attributes?: SpanAttributes,
 		startedAt?: number,
 	): Span;
-	/** `failure` is a code or a kind of failure, null where there was none. The last call. */
+	/** `failure` is a code or a kind of failure, null if there was none. The last call. */
 	end(failure: string | null, attributes?: SpanAttributes): void;
 }
 

@@ -14,7 +14,7 @@ export class FeedClient implements Disposable {
 		this.#port = port;
 	}
 
-	/** The data; throws where there are errors. */
+	/** The data; throws if there are errors. */
 	async ask<T>(
 		viewer: string,
 		query: string,

@@ -141,7 +141,7 @@ async function pushFor(
 	};
 }
 
-/** CPU time that a process has used. Microseconds; 0 where the system does not say. */
+/** CPU time that a process has used. Microseconds; 0 if the system does not say. */
 function cpuOf(pid: number): number {
 	try {
 		const text = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -46,7 +46,7 @@ export class Probes {
 	}
 }
 
-/** 0 where nothing came in time. */
+/** 0 if nothing came in time. */
 function statusOf(url: URL): Promise<number> {
 	return new Promise((resolve) => {
 		const asking = request(

@@ -31,7 +31,7 @@ export async function commitDurably({
 	return { [Symbol.asyncDispose]: () => set(FAST) };
 }
 
-/** Counts what a server's database does from now on; null where it is no MySQL of this benchmark. */
+/** Counts what a server's database does from now on; null if it is no MySQL of this benchmark. */
 export async function countStatements(
 	{ databases: { fleet, mysql } }: World,
 	variant: VariantName,
@@ -81,7 +81,7 @@ class Counting implements AsyncDisposable {
 	}
 }
 
-/** BEGIN and COMMIT are no statements here; what wrote to the binary log is a transaction, also where it was committed by itself. */
+/** BEGIN and COMMIT are no statements here; what wrote to the binary log is a transaction, even if it was committed by itself. */
 async function total(connections: readonly Connection[]): Promise<Counts> {
 	const counts = { statements: 0, transactions: 0 };
 	for (const connection of connections) {

@@ -139,7 +139,7 @@ function importGraph(
 	return runCommand(store, ["import", file], files, signal);
 }
 
-/** Runs a command on a store, and answers how many seconds it took. Rejects where it fails. */
+/** Runs a command on a store, and answers how many seconds it took. Rejects if it fails. */
 export async function runCommand(
 	store: StoreName,
 	args: readonly string[],

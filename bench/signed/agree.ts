@@ -17,7 +17,7 @@ export interface Agreement {
 	readonly seed: number;
 }
 
-/** Asks all the same, writes the same, and throws where answers differ. Returns how many were compared. */
+/** Asks all the same, writes the same, and throws if answers differ. Returns how many were compared. */
 export async function checkAgreement(
 	world: World,
 	contenders: readonly Contender[],

@@ -11,7 +11,7 @@ import {
 import { listCount, mappingOf, viewerMembership } from "../typed.ts";
 
 /**
- * By followers first: what people chose. Where few follow anything yet, the
+ * By followers first: what people chose. If few follow anything yet, the
  * number of pins says what there is to follow. Both counts are kept with their
  * lists.
  */

@@ -38,7 +38,7 @@ export interface Policies {
 	readonly fields?: FieldPolicies;
 	/** Who may use the mutations that the SDL declares, by type, where it is not the owner of each object alone. */
 	readonly rights?: Rights;
-	/** The stored field that holds when an object was created; an import sets it where a line lacks it. */
+	/** The stored field that holds when an object was created; an import sets it if a line lacks it. */
 	readonly createdAtField?: string;
 }
 

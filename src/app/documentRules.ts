@@ -4,7 +4,7 @@ import type { DocumentRules } from "../server/documents/checkDocumentFile.ts";
 import type { App } from "./defineApp.ts";
 import { readApp } from "./readApp.ts";
 
-/** What a server holds documents against, where no store is open. */
+/** What a server holds documents against, if no store is open. */
 export function documentRules(app: App, maxCost: number): DocumentRules {
 	const { model, schema, domain, resolvers } = readApp(app);
 	applyScalars(schema);

@@ -38,7 +38,7 @@ function resolveEngine(): void {
 
 /**
  * The app in a folder: what its `app.ts`, or `app.js`, exports as default.
- * Throws BAD_CONFIG where there is none, and BAD_MODEL where it cannot be loaded.
+ * Throws BAD_CONFIG if there is none, and BAD_MODEL if it cannot be loaded.
  */
 export async function findApp(folder: string | undefined): Promise<App> {
 	const place = folder === undefined ? ownApp() : resolve(folder);
@@ -59,7 +59,7 @@ export async function findApp(folder: string | undefined): Promise<App> {
 	);
 }
 
-/** What a module of a user exports as default. It may import this engine. Throws BAD_MODEL where it cannot be loaded. */
+/** What a module of a user exports as default. It may import this engine. Throws BAD_MODEL if it cannot be loaded. */
 export async function loadValue(file: string): Promise<unknown> {
 	resolveEngine();
 	return (await load(file)).default;

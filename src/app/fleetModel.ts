@@ -24,7 +24,7 @@ interface FleetModel extends LockDifference {
 	readonly isStored: boolean;
 }
 
-/** Compares this program's model with the fleet's. Throws UNAVAILABLE, and BAD_MODEL where what is stored is no lock file. */
+/** Compares this program's model with the fleet's. Throws UNAVAILABLE, and BAD_MODEL if what is stored is no lock file. */
 export async function compareWithFleet(
 	own: OwnLock,
 	store: Pick<TopologyStore, "get">,
@@ -34,7 +34,7 @@ export async function compareWithFleet(
 	return { ...compareLocks(ownLock(own), fleet), isStored: found !== null };
 }
 
-/** Throws BAD_MODEL where the program would misread what the fleet stores. */
+/** Throws BAD_MODEL if the program would misread what the fleet stores. */
 export function requireNoContradiction({
 	contradictions,
 }: LockDifference): void {
@@ -45,7 +45,7 @@ export function requireNoContradiction({
 	);
 }
 
-/** A sentence where the program is older than the fleet's tables; null where it is not. */
+/** A sentence if the program is older than the fleet's tables; null if it is not. */
 export function olderModel({ unknown }: LockDifference): string | null {
 	if (unknown.length === 0) return null;
 	return `The fleet's tables were made for a newer model: this program does not know ${named(unknown)}. It serves without them, and keeps what is stored there.`;

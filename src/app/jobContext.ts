@@ -10,7 +10,7 @@ export interface JobContext {
 	readonly store: Store;
 	/** What stored values are checked against. */
 	readonly storedTypes: StoredTypes;
-	/** Null where this process has no pools of home feeds. */
+	/** Null if this process has no pools of home feeds. */
 	readonly feed: FeedWork | null;
 	/** Deletes what is kept of a deleted object outside the graph. */
 	readonly forget: (id: Id) => Promise<void>;

@@ -41,7 +41,7 @@ export async function recreateLostTables(
 	return await createLostTables(storage.admin, recordInStore(store), true);
 }
 
-/** What is remembered of the tables of a topology. Throws UNAVAILABLE where its store does not answer. */
+/** What is remembered of the tables of a topology. Throws UNAVAILABLE if its store does not answer. */
 export async function readMadeTables(
 	{ store: configured }: Pick<Config, "store">,
 	topology: Topology,

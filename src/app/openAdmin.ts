@@ -21,7 +21,7 @@ interface Admin extends AsyncDisposable {
 }
 
 /**
- * Counts what this process does, and serves that, with its health, where the
+ * Counts what this process does, and serves that, with its health, if the
  * settings say so. In a worker the primary serves it. Null without the setting:
  * then nothing is counted.
  */

@@ -62,18 +62,18 @@ export interface Corkboard extends AsyncDisposable, Requests {
 	readonly schema: ModelAndSchema["schema"];
 	/** The version in use. */
 	readonly topology: Topology;
-	/** Why the topology in use is not the file's, but its kept copy; null where it is the file's. */
+	/** Why the topology in use is not the file's, but its kept copy; null if it is the file's. */
 	readonly topologyProblem: CorkboardError | null;
-	/** A sentence where the fleet's tables were made for a newer model than this program's; else null. */
+	/** A sentence if the fleet's tables were made for a newer model than this program's; else null. */
 	readonly modelProblem: string | null;
 	readonly storage: Storage;
 	/** What operations do with the shards. */
 	readonly admin: StorageAdmin;
-	/** The queues of jobs; null where the topology has none, or nothing may be written. */
+	/** The queues of jobs; null if the topology has none, or nothing may be written. */
 	readonly queues: OpenedJobs | null;
 	/**
 	 * Runs jobs in this process until the worker is disposed of. Throws BAD_CONFIG
-	 * where there are no queues, or one that no handler is for.
+	 * if there are no queues, or one that no handler is for.
 	 */
 	startWorker(options: WorkerStart): Promise<Worker<JobContext>>;
 	/** The Redis of the map, or that of the settings, shared by everything that uses them; null without one. */
@@ -81,7 +81,7 @@ export interface Corkboard extends AsyncDisposable, Requests {
 	readonly store: Store;
 	/** What the app's home feed is made of; null for an app without one. */
 	readonly feedModel: FeedModel | null;
-	/** Null for an app without one, where there are no pools, or nothing may be written. */
+	/** Null for an app without one, or if there are no pools, or nothing may be written. */
 	readonly feed: HomeFeeds | null;
 	/** Deletes what is kept of a deleted object outside the graph. */
 	readonly forget: (id: Id) => Promise<void>;
@@ -251,7 +251,7 @@ async function openMap(
 	return { topology, modelProblem };
 }
 
-/** Throws BAD_CONFIG where one is a node of a cluster. */
+/** Throws BAD_CONFIG if one is a node of a cluster. */
 async function openRedis(
 	{ redis }: Config,
 	{ caches }: Topology,
@@ -371,7 +371,7 @@ async function startWorker(
 	});
 }
 
-/** What an older program has to say at its start. Throws BAD_MODEL where it would misread what is stored. */
+/** What an older program has to say at its start. Throws BAD_MODEL if it would misread what is stored. */
 async function checkFleetModel(
 	own: Pick<AppModel, "app" | "model">,
 	{ store, problem }: TopologySource,

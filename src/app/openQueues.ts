@@ -16,7 +16,7 @@ export interface OpenQueues extends AsyncDisposable {
 /**
  * Opens the shards of the queue and nothing else. A server may have an embedded
  * folder open meanwhile: it keeps nothing of the queue in memory that it does
- * not read again within a second. Throws BAD_TOPOLOGY where there is no queue.
+ * not read again within a second. Throws BAD_TOPOLOGY if there is no queue.
  */
 export async function openQueues(
 	config: Config,

@@ -28,15 +28,15 @@ const NONE: ReadonlySet<string> = new Set();
 export interface TopologySource extends AsyncDisposable {
 	/** The version in use. */
 	readonly topology: Topology;
-	/** Why the version in use is not the stored one, or is not known to be; null where it is. */
+	/** Why the version in use is not the stored one, or is not known to be; null if it is. */
 	readonly problem: CorkboardError | null;
 	/** Where it comes from; null for an embedded one, which nobody else sees. */
 	readonly store: ReadableStore | null;
-	/** Asked before each COMMIT on MySQL, from `follow` on; null where the topology never changes. */
+	/** Asked before each COMMIT on MySQL, from `follow` on; null if the topology never changes. */
 	readonly writeGuard: HostWriteGuard | null;
 	/** Hosts whose failover lost what was acknowledged: nothing is written there, and caches of their shards hold what is lost. */
 	readonly stoppedHosts: ReadonlySet<string>;
-	/** Keeps the fleet on the same shared caches; null where processes cannot be announced, or nobody else is there. */
+	/** Keeps the fleet on the same shared caches; null if processes cannot be announced, or nobody else is there. */
 	readonly cacheAgreement: CacheAgreement | null;
 	/** Calls it when these are others. */
 	followStops(onChange: (hosts: ReadonlySet<string>) => void): void;
@@ -57,7 +57,7 @@ const WATCHING = ["serve", "worker"];
 
 /**
  * Reads the topology once, for the whole process: the stored one, or its kept copy
- * where that cannot be used. A process that follows it is announced to the fleet before it reads.
+ * if that cannot be used. A process that follows it is announced to the fleet before it reads.
  */
 export async function openTopology(
 	config: Config,
@@ -106,7 +106,7 @@ export async function openTopology(
 			keeps: member !== null,
 		}),
 	);
-	// Beside the topology, which takes as long where the store does not answer.
+	// Beside the topology, which takes as long if the store does not answer.
 	await servers?.ready;
 	const resources = opened.move();
 	let guard: WriteGuard | null = null;
@@ -223,7 +223,7 @@ export function fixedTopology(topology: Topology): TopologySource {
 	};
 }
 
-/** The topology as it is configured now. Throws where the stored one cannot be used, whatever its kept copy holds: for commands that check it. */
+/** The topology as it is configured now. Throws if the stored one cannot be used, whatever its kept copy holds: for commands that check it. */
 export async function readConfiguredTopology({
 	store: configured,
 }: Config): Promise<Topology> {

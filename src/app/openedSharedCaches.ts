@@ -30,7 +30,7 @@ import type { TopologySource } from "./openTopology.ts";
 export interface SharedCacheOptions {
 	readonly model: Model;
 	readonly topology: TopologySource;
-	/** `host:port` of each memcached of the settings; none: objects are in no shared cache, but where the map names one. */
+	/** `host:port` of each memcached of the settings; none: objects are in no shared cache, unless the map names one. */
 	readonly memcached: readonly string[];
 	/** Those of the map, or that of the settings; null: heads of lists are in no shared cache, and processes do not invalidate each other's caches. */
 	readonly redis: RedisServers | null;

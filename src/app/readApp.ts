@@ -289,7 +289,7 @@ export function lockProblems({
 }
 
 /**
- * Throws BAD_MODEL where an app contradicts its lock file: it would misread what is
+ * Throws BAD_MODEL if an app contradicts its lock file: it would misread what is
  * stored. Each sentence has the file and the line. What the lock lacks is for `init` to refuse.
  */
 export function requireLockKept({

@@ -73,7 +73,7 @@ export function createRequests({
 	readonly planner: Planner<RequestContext>;
 	readonly feed: HomeFeeds | null;
 	readonly jobs: Jobs | null;
-	/** Null where tokens come from elsewhere. */
+	/** Null if tokens come from elsewhere. */
 	readonly signToken: RequestContext["signToken"] | null;
 }): Requests {
 	const contextOf = (

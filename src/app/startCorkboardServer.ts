@@ -24,7 +24,7 @@ interface CorkboardServerOptions {
 /**
  * Serves an open Corkboard over HTTP, with the settings it was opened with.
  * Dispose of the server before the Corkboard: it drains its requests first.
- * Throws IN_USE where the port is taken.
+ * Throws IN_USE if the port is taken.
  */
 export async function startCorkboardServer(
 	corkboard: Corkboard,

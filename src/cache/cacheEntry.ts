@@ -22,7 +22,7 @@ export interface EntryHome {
 	readonly counts: KeptCounts;
 	/** The hash of its name; a key's hash continues it. */
 	readonly hash: number;
-	/** Those of its entries; null where none is packed. */
+	/** Those of its entries; null if none is packed. */
 	readonly versions: SlotVersions | null;
 	/** Among the homes of packed entries; 0 before the first one. */
 	number: number;

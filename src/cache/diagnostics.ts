@@ -99,7 +99,7 @@ interface CacheRefusal {
 	readonly error: Error;
 }
 
-/** Reports what became of keys that were sent to a shared cache; `refused` is null where it did not answer. */
+/** Reports what became of keys that were sent to a shared cache; `refused` is null if it did not answer. */
 export function reportFills(
 	layer: SharedFill["layer"],
 	keys: number,

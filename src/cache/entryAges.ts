@@ -1,6 +1,6 @@
-/** The bound on staleness where nothing else keeps it: no cached value is older than this. */
+/** The bound on staleness if nothing else keeps it: no cached value is older than this. */
 export const MAX_AGE_MS = 10_000;
-/** Where invalidations keep the bound: an entry that is not evicted lives this long at most, and half as long at least. */
+/** If invalidations keep the bound: an entry that is not evicted lives this long at most, and half as long at least. */
 export const INVALIDATED_MAX_AGE_MS = 1_800_000;
 /** Different ages of entries. */
 const AGES = 1_024;
@@ -27,14 +27,14 @@ export class EntryAges {
 			: this.#limited.difference(channels);
 	}
 
-	/** The longest age where invalidations keep all values good; null where age does. */
+	/** The longest age if invalidations keep all values good; null if age does. */
 	get invalidatedMs(): number | null {
 		const isLimited = this.#isLimited || this.#limited.size > 0;
 		return isLimited || this.#longest <= MAX_AGE_MS ? null : this.#longest;
 	}
 
 	/**
-	 * How long a value in that slot, on that channel, lives. Where invalidations keep it good, that is
+	 * How long a value in that slot, on that channel, lives. If invalidations keep it good, that is
 	 * between half of the longest age and all of it: values that were read together,
 	 * after a start for example, are not all read again together.
 	 */

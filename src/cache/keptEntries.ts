@@ -4,9 +4,9 @@ import type { CacheEntry, EntryHome } from "./cacheEntry.ts";
 import { PackedEntries } from "./packedEntries.ts";
 
 /**
- * What caches of a process keep, within a bound of bytes, each in its own maps. The
- * bound is that of all together, and what was not read leaves first, of whichever
- * cache it is: what people ask for decides how much of the memory each cache has.
+ * What caches of a process keep, within a bound of bytes, each in its own maps. All
+ * share the bound. The entry that was not read for the longest time leaves first, from
+ * any cache: so what people ask for decides how much of the memory each cache has.
  *
  * Objects and heads do not leave at once. In the maps is what was used last. An
  * entry that has no room there is packed, and comes back when it is asked for. V8
@@ -48,7 +48,7 @@ export class KeptEntries {
 	}
 
 	/**
-	 * Whether to keep a value that was missed. Where there is no room that is at its
+	 * Whether to keep a value that was missed. If there is no room that is at its
 	 * second miss: most keys come once, and each would end an entry that is used.
 	 */
 	admits(slot: number): boolean {
@@ -178,5 +178,5 @@ export const ENTRY_BYTES = 180;
 const USUAL_WEIGHT = 1_024;
 /** An eviction leaves room for less than one entry. */
 const FULL = 0.9;
-/** Entries that are passed over for one that leaves; so it takes microseconds also where all were read. */
+/** Entries that are passed over for one that leaves; so it takes microseconds even if all were read. */
 const MAX_PASSES = 64;

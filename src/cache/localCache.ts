@@ -383,7 +383,7 @@ export class LocalCache<V extends CacheEntry> {
 		this.invalidateChannels(channels);
 	}
 
-	/** How long what is made of cached values may be used: as long as a value where invalidations keep it good; null where age does, and each value's `end` counts. */
+	/** How long what is made of cached values may be used: as long as a value if invalidations keep it good; null if age does, and each value's `end` counts. */
 	get invalidatedAgeMs(): number | null {
 		return this.#ages.invalidatedMs;
 	}

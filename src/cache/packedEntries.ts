@@ -263,7 +263,7 @@ const NEVER = 0xffffffff;
 const SCRATCH = Buffer.alloc(128 * 1_024);
 /** One entry takes the place of some. */
 const MIN_ENTRIES = 8;
-/** Entries that are passed over for one that is put here; so it takes microseconds also where all were used. */
+/** Entries that are passed over for one that is put here; so it takes microseconds even if all were used. */
 const MAX_PASSES = 64;
 /** What an entry takes, approximately. */
 const USUAL_BYTES = 256;

@@ -79,7 +79,7 @@ export class PendingDeletes implements Disposable {
 			batch = this.#keys.next(BATCH);
 		}
 		this.#isRetrying = false;
-		// Also where it had to stop at "all": that ends by its age alone.
+		// Even if it had to stop at "all": that ends by its age alone.
 		if (batch !== null) this.#schedule();
 		else this.#pauseMs = FIRST_PAUSE_MS;
 	}

@@ -366,7 +366,7 @@ class HostReads {
 			: found.slice(from, from + names.length);
 	}
 
-	/** Null also where the host does not take writes, or the others came to agree on another host meanwhile. */
+	/** Null also if the host does not take writes, or the others came to agree on another host meanwhile. */
 	readonly #readAll = async (
 		names: readonly string[],
 	): Promise<readonly GetOrLeaseResult[] | null> => {

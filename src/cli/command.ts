@@ -24,7 +24,7 @@ interface Declaration<A extends Arguments, O extends Options> {
 	readonly details?: string;
 	readonly settings?: Usage["settings"];
 	readonly exitCodes?: Usage["exitCodes"];
-	/** A number is the exit code, where nothing is left to print. */
+	/** A number is the exit code, if nothing is left to print. */
 	run(
 		given: Given<A, O> & { readonly json: boolean; readonly watch?: boolean },
 		context: CommandContext,

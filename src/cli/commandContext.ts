@@ -15,7 +15,7 @@ export interface ProcessContext {
 	readonly isOutputTerminal: boolean;
 	/** Prints lines of the command's output. */
 	stdout(text: string): void;
-	/** The same, and resolves when the reader's pipe, or the file, has them. Throws UNAVAILABLE where it cannot take them. */
+	/** The same, and resolves when the reader's pipe, or the file, has them. Throws UNAVAILABLE if it cannot take them. */
 	print(text: string): Promise<void>;
 	/** Prints lines that are not output: progress, warnings, errors. */
 	stderr(text: string): void;
@@ -136,7 +136,7 @@ function onInterrupt(): AbortSignal {
 	return controller.signal;
 }
 
-/** Opens the program for a command, and warns where it uses the kept copy of the topology. `serve` logs that instead. */
+/** Opens the program for a command, and warns if it uses the kept copy of the topology. `serve` logs that instead. */
 export async function openForCommand(
 	context: CommandContext,
 	config: Config,

@@ -106,14 +106,14 @@ interface CheckedOperation {
 	/** What `--json` prints of it. */
 	readonly value: unknown;
 	readonly lines: readonly string[];
-	/** Printed where there are no faults. */
+	/** Printed if there are no faults. */
 	readonly sound: readonly string[];
 	readonly question: string;
 	/** Printed before the question. */
 	readonly reasons?: readonly string[];
 }
 
-/** Prints what was found where there are faults, or nothing is to be changed; else asks, and runs the operation. */
+/** Prints what was found if there are faults, or nothing is to be changed; else asks, and runs the operation. */
 export async function operateAsChecked(
 	context: CommandContext,
 	fleet: Fleet,
@@ -150,8 +150,8 @@ export function ended(result: OperationResult): Result {
 }
 
 /**
- * What `body` returns; where it throws and leaves an operation half-way, that,
- * with the code 3; where somebody else has taken it over, how it has ended, with
+ * What `body` returns; if it throws and leaves an operation half-way, that,
+ * with the code 3; if somebody else has taken it over, how it has ended, with
  * the code 4. `operation` is the id of what was begun; null: nothing was.
  */
 export async function orHalfWay(
@@ -168,7 +168,7 @@ export async function orHalfWay(
 		if (isTakenOver(thrown)) {
 			return takenOver(context, store, id, thrown);
 		}
-		// Where the store does not answer, nobody knows.
+		// If the store does not answer, nobody knows.
 		const found = await requireRecord(store, id).catch(() => null);
 		if (found !== null && isOver(found.record)) throw thrown;
 		const step = found?.record.step ?? null;
@@ -200,7 +200,7 @@ async function takenOver(
 	const until = performance.now() + ENDED_MS;
 	let record: OperationRecord | null;
 	for (;;) {
-		// Where the store does not answer, the next look may say more.
+		// If the store does not answer, the next look may say more.
 		record = await requireRecord(store, id).then(
 			(found) => found.record,
 			() => null,
@@ -225,7 +225,7 @@ async function takenOver(
 		notes:
 			over === null
 				? [
-						`${id} is at ${step ?? "a step that the store does not say"}. Look at it with: corkboard operations list. Where nobody runs it: corkboard operations resume ${id}`,
+						`${id} is at ${step ?? "a step that the store does not say"}. Look at it with: corkboard operations list. If nobody runs it: corkboard operations resume ${id}`,
 					]
 				: [],
 		code: TAKEN_OVER,
@@ -237,7 +237,7 @@ const MOST_MS = 999_999;
 
 export const MAX_PAUSE = option(
 	duration(0, MOST_MS),
-	"how long writes may wait for the replica before all is undone (default 2s)",
+	"how long writes may wait for the replica; if it takes longer, everything is undone (default 2s)",
 );
 
 export const MAX_LAG = option(
@@ -320,7 +320,7 @@ export function describeEvidence(
 			? `${from} answers`
 			: `${from} does not answer: ${silence}`,
 		replica !== null &&
-			`${to} ${replica.isReceiving ? "counts as connected to it still" : `has lost it${replica.error === "" ? "" : `: ${replica.error}`}`}`,
+			`${to} ${replica.isReceiving ? "is still connected to it" : `has lost it${replica.error === "" ? "" : `: ${replica.error}`}`}`,
 		`processes: ${lost} have lost it, ${reached} reach it, ${idle} do not know, ${silent} do not answer`,
 	]);
 }

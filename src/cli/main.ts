@@ -207,7 +207,9 @@ async function commandIn(
 		second?.startsWith("-") === false ? `${first} ${second}` : first;
 	const meant = nearest(first, names) ?? nearest(twoWords, names);
 	throw new UsageError(
-		`Unknown ${first.startsWith("-") ? "option" : "command"} ${first}.${meant ? ` Did you mean ${meant}?` : ""} ${await listed(hidden)}`,
+		first.startsWith("-")
+			? `Unknown option ${first}. Options come after the command. ${await listed(hidden)}`
+			: `Unknown command ${first}.${meant ? ` Did you mean ${meant}?` : ""} ${await listed(hidden)}`,
 	);
 }
 
@@ -236,16 +238,16 @@ function nounOf(command: string): string {
 	return command.split(" ")[0] as string;
 }
 
-/** `Commands: serve, …, queues list, queues stats.` */
+/** `Commands: serve, …, queues, jobs.`; of a noun `Commands: queues list, queues stats.` */
 async function listed(
 	hidden: readonly string[],
 	noun?: string,
 ): Promise<string> {
 	const names =
 		noun === undefined
-			? await namesOf(hidden)
+			? new Set((await namesOf(hidden)).map(nounOf))
 			: (await ofNoun(noun)).map(([name]) => name);
-	return `Commands: ${names.join(", ")}.`;
+	return `Commands: ${[...names].join(", ")}.`;
 }
 
 async function problemInNoun(

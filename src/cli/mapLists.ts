@@ -10,7 +10,7 @@ interface ListedRange {
 	readonly range: readonly [number, number];
 	readonly primary: string;
 	readonly replica: string | null;
-	/** Whether new users, or new jobs, come here; null where that is not said of it. */
+	/** Whether new users, or new jobs, come here; null if that is not said of it. */
 	readonly open: boolean | null;
 	readonly weight: number | null;
 }

@@ -111,7 +111,7 @@ export function describeAgreement({ by, agreed: all, missing, ms }: Agreement) {
 	};
 }
 
-/** The newest version. Throws BAD_TOPOLOGY where there is none. */
+/** The newest version. Throws BAD_TOPOLOGY if there is none. */
 export async function newest(store: TopologyStore): Promise<Topology> {
 	return (await requireCurrent(store)).topology;
 }

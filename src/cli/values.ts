@@ -10,7 +10,7 @@ export interface Kind<T> {
 	readonly expected: string;
 	/** All texts that it may be, for completion. */
 	readonly values?: readonly string[];
-	/** Undefined where the text is not valid. */
+	/** Undefined if the text is not valid. */
 	read(text: string): T | undefined;
 }
 

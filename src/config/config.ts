@@ -54,7 +54,7 @@ export interface Config {
 	readonly metricsDocuments: number;
 	/** A request that takes longer is logged with its plan. Milliseconds; null: none is. */
 	readonly slowMs: number | null;
-	/** Null where OpenTelemetry's variables ask for no traces. */
+	/** Null if OpenTelemetry's variables ask for no traces. */
 	readonly traces: TracesOptions | null;
 	/** Days that usage is kept; 0: it is not counted. */
 	readonly usageDays: number;
@@ -338,7 +338,7 @@ function identityOf({ value, problems }: Settings) {
 /** Settings of the home feed. */
 function feedOf({ value, valueOr }: Settings) {
 	return {
-		// Null: on where there are pools, which an embedded folder has.
+		// Null: on if there are pools, which an embedded folder has.
 		isOn: valueOr("CORKBOARD_FEED", null),
 		unfollow: value("CORKBOARD_FEED_UNFOLLOW"),
 		pushLimit: value("CORKBOARD_FEED_PUSH_LIMIT"),

@@ -28,7 +28,7 @@ export function fixed<T>(
 	return { kind, otherwise, about, shown };
 }
 
-/** Null where it is not given. */
+/** Null if it is not given. */
 export function optional<T>(
 	kind: Kind<T>,
 	about: string,

@@ -73,7 +73,7 @@ export function besideGraph({ name }: Table): {
 		: null;
 }
 
-/** The mod shard of a lookup. Throws BAD_TOPOLOGY where no host has it. */
+/** The mod shard of a lookup. Throws BAD_TOPOLOGY if no host has it. */
 export function placeOfLookup(
 	databases: readonly Database[],
 	{ key }: LookupKey,

@@ -24,7 +24,7 @@ import {
 import { rowIn } from "./storedLines.ts";
 
 export interface GiveDumpOptions {
-	/** The position behind these copies of shards. Throws CONFLICT where the stream cannot begin there. */
+	/** The position behind these copies of shards. Throws CONFLICT if the stream cannot begin there. */
 	readonly beginAfter: (copied: CopiedShards) => Promise<Position>;
 	readonly model: Model;
 	readonly selection: Selection;
@@ -49,7 +49,7 @@ const ROWS = 1_000;
  * behind it: a stream that begins there has what was committed since. Null: it was
  * interrupted. Each file is read twice, because only its end says whether it is
  * damaged. Throws BAD_DATA, BAD_CONFIG or BAD_MODEL for a dump that does not serve,
- * and CONFLICT where the stream cannot begin with it, or has begun with another.
+ * and CONFLICT if the stream cannot begin with it, or has begun with another.
  */
 export async function giveDump(
 	options: GiveDumpOptions,
@@ -95,7 +95,7 @@ function requireUsable({ files, dump, model, cipher }: GiveDumpOptions): void {
 	requireWhole(files, dump);
 }
 
-/** What each shard had when it was dumped. Throws BAD_DATA where the server did not say. */
+/** What each shard had when it was dumped. Throws BAD_DATA if the server did not say. */
 function copiedIn(files: DumpFiles, { head, databases }: Dump): CopiedShards {
 	const sets = new Map<number, string>();
 	for (const { database, position } of databases.values()) {

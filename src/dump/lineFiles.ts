@@ -25,7 +25,7 @@ function lineFileName(prefix: string, nth: number): string {
 	return `${prefix}/part-${String(nth).padStart(4, "0")}.ndjson.zst`;
 }
 
-/** Writes lines as files of newline-delimited JSON in zstd, `PREFIX/part-0000.ndjson.zst` and so on; none where there are no lines. */
+/** Writes lines as files of newline-delimited JSON in zstd, `PREFIX/part-0000.ndjson.zst` and so on; none if there are no lines. */
 export async function writeLines(
 	options: LineFilesOptions,
 	table: { readonly name: string; readonly prefix: string },
@@ -92,7 +92,7 @@ async function nonEmpty(
 }
 
 /**
- * The lines of a file, some at a time. Throws BAD_DATA where the file is missing,
+ * The lines of a file, some at a time. Throws BAD_DATA if the file is missing,
  * cut short or not the one that was written. The hash is known at the end only:
  * what was read before must be given back then, or be harmless.
  */
@@ -124,7 +124,7 @@ export async function* readLines(
 	}
 }
 
-/** Throws BAD_DATA where the file is missing, cut short, or has other bytes than were written. */
+/** Throws BAD_DATA if the file is missing, cut short, or has other bytes than were written. */
 export async function checkFile(
 	files: DumpFiles,
 	file: DumpedFile,
@@ -168,7 +168,7 @@ async function* decompressed(chunks: Chunks): AsyncGenerator<Buffer> {
 		await feeding;
 		if (failure !== undefined) throw failure;
 	} catch (thrown) {
-		// Where the source failed, zstd says only that it was ended too early.
+		// If the source failed, zstd says only that it was ended too early.
 		await feeding;
 		throw failure ?? thrown;
 	} finally {

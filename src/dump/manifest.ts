@@ -185,7 +185,7 @@ export async function putJson(
 	await files.put(name, [Buffer.from(print(value))]);
 }
 
-/** Null where there is no dump yet. Throws BAD_DATA where its head cannot be understood. */
+/** Null if there is no dump yet. Throws BAD_DATA if its head cannot be understood. */
 export async function readHead(files: DumpFiles): Promise<DumpHead | null> {
 	const text = await readIfThere(files, HEAD);
 	return text === null ? null : headOf(files, text);
@@ -203,7 +203,7 @@ export async function readDatabase(
 		: parse(`${files.name}/${name}`, text, databaseManifest);
 }
 
-/** Throws BAD_DATA where there is no dump, or it is damaged. */
+/** Throws BAD_DATA if there is no dump, or it is damaged. */
 export async function readDump(files: DumpFiles): Promise<Dump> {
 	const head = await readHead(files);
 	if (head === null) {
@@ -258,7 +258,7 @@ export function requireKey(
 	);
 }
 
-/** Throws BAD_MODEL where a dump has what this program does not know, or what means something else to it. */
+/** Throws BAD_MODEL if a dump has what this program does not know, or what means something else to it. */
 export function requireKnownModel(
 	files: DumpFiles,
 	{ model: dumped }: DumpHead,

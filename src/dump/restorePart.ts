@@ -447,7 +447,7 @@ async function planEdges(
 	return { updates, back, left };
 }
 
-/** The same edge in the inverse mapping; null where it has none. */
+/** The same edge in the inverse mapping; null if it has none. */
 function otherSide(store: Store, { mapping, from, to }: DumpedEdge) {
 	const { inverse } = mapping;
 	if (inverse === null || inverse.kind === "reference") return null;

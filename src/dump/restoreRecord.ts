@@ -105,7 +105,7 @@ export class HeldRecord {
 		return this.#record;
 	}
 
-	/** Throws CONFLICT where another run has taken it over: this process may have been paused. */
+	/** Throws CONFLICT if another run has taken it over: this process may have been paused. */
 	async requireHeld(): Promise<void> {
 		const found = await this.#target.lookup(this.#database, RESTORE_RECORD);
 		if (found !== print(this.#record)) throw takenOver();

@@ -98,7 +98,7 @@ const LAG_EVERY_MS = 1_000;
 
 /**
  * Dumps databases into files, each from one snapshot. What a run before has done
- * stays. Throws BAD_DATA, CONFLICT where the files are another dump's, UNAVAILABLE.
+ * stays. Throws BAD_DATA, CONFLICT if the files are another dump's, UNAVAILABLE.
  */
 export async function runDump(options: DumpOptions): Promise<DumpReport> {
 	const { files, databases, signal, now = Date.now } = options;
@@ -134,7 +134,7 @@ export async function runDump(options: DumpOptions): Promise<DumpReport> {
 	};
 }
 
-/** The head of the dump that is there, or a new one. Throws CONFLICT where it is of another kind. */
+/** The head of the dump that is there, or a new one. Throws CONFLICT if it is of another kind. */
 async function begin(options: DumpOptions, now: number): Promise<DumpHead> {
 	const { files, databases, model, cipher, modShards } = options;
 	const wanted = newHead(model, {

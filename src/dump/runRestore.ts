@@ -78,7 +78,7 @@ interface Restored {
 	readonly database: Database;
 }
 
-/** Throws BAD_DATA, BAD_MODEL or CONFLICT where a dump cannot be restored into this fleet at all, before anything is changed. */
+/** Throws BAD_DATA, BAD_MODEL or CONFLICT if a dump cannot be restored into this fleet at all, before anything is changed. */
 export function requireRestorable(
 	files: DumpFiles,
 	{ head }: Pick<Dump, "head">,
@@ -157,7 +157,7 @@ export async function runRestore(options: RestoreOptions): Promise<Restoring> {
 	return { report, record };
 }
 
-/** Throws CONFLICT where the fleet lacks a database of the dump. */
+/** Throws CONFLICT if the fleet lacks a database of the dump. */
 function pairs(options: RestoreOptions): readonly Restored[] {
 	const { dump, databases, modShards, shards } = options;
 	const { head } = dump;
@@ -203,7 +203,7 @@ function pairs(options: RestoreOptions): readonly Restored[] {
 	});
 }
 
-/** The record of the restore that is resumed. Throws CONFLICT where none has begun, or another one. */
+/** The record of the restore that is resumed. Throws CONFLICT if none has begun, or another one. */
 function requireSame(
 	{ files, dump: { head } }: RestoreOptions,
 	found: RestoreRecord | null,
@@ -230,7 +230,7 @@ function requireSame(
 	return found;
 }
 
-/** Throws CONFLICT where something is stored: in what is restored or, without --shards, in any database of the fleet. */
+/** Throws CONFLICT if something is stored: in what is restored or, without --shards, in any database of the fleet. */
 async function requireEmpty(
 	{ target, shards, databases: all }: RestoreOptions,
 	restored: readonly Database[],
@@ -351,7 +351,7 @@ class RestoreRun {
 		}
 	}
 
-	/** Throws CONFLICT where the table is not what was dumped. */
+	/** Throws CONFLICT if the table is not what was dumped. */
 	async #compare(
 		database: Database,
 		table: Table,

@@ -17,7 +17,7 @@ export interface Settled {
 /**
  * Delivers what is in the outboxes, and repairs what differs between shards that were
  * dumped one after another. The restore is done then, and its record goes. Throws
- * CONFLICT where another run has taken the restore over.
+ * CONFLICT if another run has taken the restore over.
  */
 export async function settleRestore(
 	store: Store,

@@ -66,7 +66,7 @@ export function storedLine(columns: readonly string[], row: StoredRow): string {
 	);
 }
 
-/** The row of a line; null where the line has other columns. */
+/** The row of a line; null if the line has other columns. */
 export function rowIn(table: Table, line: string): StoredRow | null {
 	let value: unknown;
 	try {

@@ -17,7 +17,7 @@ export interface FeedViewer {
 	readonly now: number;
 	/** When items were last added to the feed; 0: never. */
 	readonly lastLookAt: number;
-	/** The median score of the items that the viewer was lately shown, by source; absent where they are few. */
+	/** The median score of the items that the viewer was lately shown, by source; absent if they are few. */
 	readonly usualScores: Readonly<Partial<Record<Source, number>>>;
 	/** How many items of each `via` the viewer hid lately. */
 	readonly hidden: ReadonlyMap<Id, number>;
@@ -44,7 +44,7 @@ const DROP_AFTER_MS = 3 * 86_400_000;
  * The arrangement that a feed has by default:
  *
  * - sources at their rates: the next item is from the sources that lag behind
- *   theirs the most. Where one has nothing left, the others take its share;
+ *   theirs the most. If one has nothing left, the others take its share;
  * - the best items of each source, not the newest. An item of somebody whose items the
  *   viewer hid counts half as much for each of these;
  * - an item that was not good enough at an earlier look, and has fallen far below

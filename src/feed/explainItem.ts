@@ -35,7 +35,7 @@ export type ItemVerdict =
 
 export interface ExplainedItem {
 	readonly verdict: ItemVerdict;
-	/** Through what it came, or would; null where nothing is known of that. */
+	/** Through what it came, or would; null if nothing is known of that. */
 	readonly entry: PoolEntry | null;
 	/** When it came into the pool, the feed, or was dropped. Milliseconds since 1970. */
 	readonly changedAt: number | null;
@@ -45,7 +45,7 @@ export interface ExplainedItem {
 	readonly follows: readonly Producer[];
 }
 
-/** Why an item is in the home feed of a user, or is not. Reads only. Throws where the pool or the shards cannot be read. */
+/** Why an item is in the home feed of a user, or is not. Reads only. Throws if the pool or the shards cannot be read. */
 export async function explainItem(
 	parts: FeedParts,
 	user: Id,
@@ -119,7 +119,7 @@ async function followedOf(
 	return found.flat();
 }
 
-/** On whose lists the item is. Empty where the model has no list of that. */
+/** The objects whose lists have the item. Empty if the model has no such list. */
 async function listedOn(
 	graph: Graph,
 	{ inverse }: Mapping,

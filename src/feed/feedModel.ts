@@ -52,10 +52,10 @@ export interface Rate {
 export interface Followed {
 	readonly source: Source;
 	readonly follow: Mapping;
-	/** Its inverse: from what is followed to its followers. Null where nothing is pushed. */
+	/** Its inverse: from what is followed to its followers. Null if nothing is pushed. */
 	readonly followers: Mapping | null;
 	readonly items: Mapping;
-	/** The stored key by which an item names what it belongs to. Null where nothing is pushed. */
+	/** The stored key by which an item names what it belongs to. Null if nothing is pushed. */
 	readonly key: string | null;
 }
 
@@ -78,10 +78,10 @@ export class FeedModel {
 	readonly rates: readonly Rate[];
 	readonly #owner: Reference;
 	readonly #origin: Reference | null;
-	/** Null where items have no time. */
+	/** Null if items have no time. */
 	readonly #createdAtKey: string | null;
 
-	/** Throws BAD_MODEL where the definition names what the model does not have, or what does not fit. */
+	/** Throws BAD_MODEL if the definition names what the model does not have, or what does not fit. */
 	constructor(
 		model: Model,
 		definition: FeedDefinition,
@@ -178,7 +178,7 @@ export class FeedModel {
 		return this.#origin === null ? null : idAt(data, this.#origin.key);
 	}
 
-	/** When an item was made. Milliseconds since 1970; NaN where nothing says so. */
+	/** When an item was made. Milliseconds since 1970; NaN if nothing says so. */
 	createdAtOf(data: JsonObject): number {
 		const key = this.#createdAtKey;
 		return key === null ? Number.NaN : Date.parse(String(data[key] ?? ""));

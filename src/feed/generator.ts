@@ -83,7 +83,7 @@ const MAX_PULLED = 200;
 /** Items read of all of them together, about. */
 const PULLED_ITEMS = 400;
 
-/** Reads as the user: one statement on its pool in each of three calls side by side, and one batch of each kind of what decides. Throws where the pool cannot be read. */
+/** Reads as the user: one statement on its pool in each of three calls side by side, and one batch of each kind of what decides. Throws if the pool cannot be read. */
 export async function chooseFor(
 	parts: FeedParts,
 	user: Id,

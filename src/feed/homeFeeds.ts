@@ -68,7 +68,7 @@ export interface FeedOfRequest {
 	refresh(viewer: Id, call?: CallOptions): Promise<number>;
 	/** How many items wait, at most `cap`; null if that is not known. */
 	waiting(viewer: Id, cap: number): Promise<number | null>;
-	/** Why each item is in the feed; null for one that is not, or of which it is not known any more. Throws where the pool cannot be read. */
+	/** Why each item is in the feed; null for one that is not, or of which it is not known any more. Throws if the pool cannot be read. */
 	reasons(
 		viewer: Id,
 		items: readonly FeedItem[],
@@ -79,7 +79,7 @@ export interface FeedOfRequest {
 		item: FeedItem,
 		request: { readonly writes: Writes },
 	): Promise<void>;
-	/** Items that stand next to one (./candidates/related.ts), the best first: 20 at most. Rejects where they cannot be read. */
+	/** Items that stand next to one (./candidates/related.ts), the best first: 20 at most. Rejects if they cannot be read. */
 	related(viewer: Id | null, item: Id): Promise<readonly Id[]>;
 }
 

@@ -25,7 +25,7 @@ interface FeedSettings {
 	/** What adds to a feed: each query of it, or only a mutation. */
 	readonly feedFreshen: "query" | "mutation";
 	readonly feed: {
-		/** Null: where there are pools. */
+		/** Null: only if there are pools. */
 		readonly isOn: boolean | null;
 		readonly pushLimit: number;
 		readonly unfollow: "keep" | "remove";
@@ -50,7 +50,7 @@ export async function openHomeFeeds(
 		readonly model: FeedModel;
 		readonly store: Store;
 		readonly pools: PoolStore;
-		/** Null where no jobs are run. */
+		/** Null if no jobs are run. */
 		readonly jobs: Jobs | null;
 	},
 	resources: AsyncDisposableStack,
@@ -68,7 +68,7 @@ export async function openHomeFeeds(
 		pools,
 		ranker,
 		now,
-		// Where no jobs fill the pools, whom the user follows is read at each look.
+		// If no jobs fill the pools, whom the user follows is read at each look.
 		pull:
 			jobs === null
 				? null
@@ -96,7 +96,7 @@ export async function openHomeFeeds(
 
 /**
  * What a command reads of home feeds without a server. It changes nothing.
- * Throws BAD_CONFIG where the app has no feed, BAD_TOPOLOGY where there are no pools. `resources` closes them.
+ * Throws BAD_CONFIG if the app has no feed, BAD_TOPOLOGY if there are no pools. `resources` closes them.
  */
 export async function openFeedReader(
 	config: Omit<FeedSettings, "feedFreshen">,

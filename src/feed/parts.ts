@@ -24,8 +24,8 @@ export interface FeedParts {
 				options: Pick<NewestOptions, "onUnread">,
 		  ) => Promise<readonly PoolEntry[]>)
 		| null;
-	/** Enqueues the job that settles the pool of a user; null where no jobs are run. */
+	/** Enqueues the job that settles the pool of a user; null if no jobs are run. */
 	readonly settleLater: ((user: Id) => Promise<unknown>) | null;
-	/** Enqueues the job that fills the pool of a user from what it follows; null where no jobs are run. */
+	/** Enqueues the job that fills the pool of a user from what it follows; null if no jobs are run. */
 	readonly rebuildLater: ((user: Id) => Promise<unknown>) | null;
 }

@@ -14,7 +14,7 @@ import type { Source } from "./sources.ts";
  * What a file of `CORKBOARD_RANKER` exports: one of these functions or both. The
  * default stands in for the other. They may return promises. The file runs in a
  * thread of its own, so whatever it does, it keeps no request waiting for longer
- * than RANKER_MS: then, and where it throws or its answer is not usable, the
+ * than RANKER_MS: then, and if it throws or its answer is not usable, the
  * default answers, and that is counted (docs/feed.md, "A ranker of your own").
  */
 export interface Ranker {
@@ -75,7 +75,7 @@ export type RankerMessage =
 			readonly error?: string;
 	  };
 
-/** Asks the ranker of a file, and the default where that does not answer well and in time. */
+/** Asks the ranker of a file, and the default if that does not answer well and in time. */
 export class BoundedRanker implements AsyncDisposable {
 	readonly #file: string | null;
 	readonly #timeoutMs: number;
@@ -209,7 +209,7 @@ export class BoundedRanker implements AsyncDisposable {
 	}
 }
 
-/** Whether the file could be loaded, also where its thread ends over it. */
+/** Whether the file could be loaded, even if its thread ends over it. */
 async function firstMessage(thread: Worker): Promise<RankerMessage> {
 	const unusable = (message: string): RankerMessage => ({
 		kind: "unusable",

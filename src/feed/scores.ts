@@ -10,7 +10,7 @@
 interface ScoreParts {
 	/** At least 0, such as how often it was saved. */
 	readonly quality: number;
-	/** The receiver's, in doublings, 0 where nothing is known. */
+	/** The receiver's, in doublings, 0 if nothing is known. */
 	readonly affinity?: number;
 	/** When the item was made. Milliseconds since 1970. */
 	readonly createdAt: number;

@@ -178,7 +178,7 @@ function describeMissing(
 		`${some.length}, such as ${some.slice(0, NAMED_TABLES).join(", ")}`;
 	return compact([
 		stayed.length > 0 &&
-			`Tables are missing where they were before: ${count(stayed)}. What to do about them, status says.`,
+			`Tables are missing on hosts that had them: ${count(stayed)}. status says what to do about them.`,
 		moved.length > 0 &&
 			`Tables of databases that are elsewhere now are missing: ${count(moved)}. Is it the right host? Otherwise copy them there first; those of queues and pools alone may be made empty, by ${CREATE_TABLES}.`,
 	]);

@@ -27,7 +27,7 @@ export interface TableCheck {
 	readonly modShards: number;
 }
 
-/** Compares the model with the fleet's, and with the tables of every shard, queue and pool. Changes nothing. Throws BAD_MODEL at a contradiction, UNAVAILABLE where a host does not answer. */
+/** Compares the model with the fleet's, and with the tables of every shard, queue and pool. Changes nothing. Throws BAD_MODEL at a contradiction, UNAVAILABLE if a host does not answer. */
 export async function checkTables(
 	own: AppModel,
 	config: Config,

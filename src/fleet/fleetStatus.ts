@@ -195,7 +195,7 @@ function storeState(
 	return problem?.code === "UNAVAILABLE" ? "down" : "up";
 }
 
-/** None where the store does not say. */
+/** None if the store does not say. */
 async function lossesOf(
 	{ store, problem }: TopologySource,
 	deadline: Deadline,
@@ -216,7 +216,7 @@ async function membersOf(
 	return members?.length === 0 && !store.hasMembers ? null : members;
 }
 
-/** None where the store does not answer, which is a problem of its own. */
+/** None if the store does not answer, which is a problem of its own. */
 async function openOperations(
 	{ store, problem }: TopologySource,
 	deadline: Deadline,
@@ -295,7 +295,7 @@ function abandoned({ id, step, from, isHeld, unknown }: OpenOperation) {
 			];
 }
 
-/** Null too where the store does not answer. */
+/** Null too if the store does not answer. */
 async function madeTablesOf(
 	config: Config,
 	{ topology, store, problem }: TopologySource,

@@ -22,7 +22,7 @@ export interface CacheReport {
 	readonly layer: CacheLayer;
 	/** `host:port` */
 	readonly host: string;
-	/** Why it does not answer; null where it does. */
+	/** Why it does not answer; null if it does. */
 	readonly error: string | null;
 	/** Whether the error is that nothing came in time. */
 	readonly isSilent: boolean;

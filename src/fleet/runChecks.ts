@@ -22,7 +22,7 @@ interface CheckReport {
 	readonly warnings: readonly string[];
 	readonly types: number;
 	readonly topologyVersion: number;
-	/** Shards with all their tables; null where the data folder is created at the first start. */
+	/** Shards with all their tables; null if the data folder is created at the first start. */
 	readonly shards: number | null;
 }
 

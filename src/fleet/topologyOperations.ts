@@ -27,7 +27,7 @@ export function storeToChange({ store }: Config): TopologyStore {
 	if (store.kind === "topology") return openTopologyStore(store);
 	throw new CorkboardError(
 		"BAD_CONFIG",
-		"An embedded topology does not change. Set CORKBOARD_TOPOLOGY.",
+		"An embedded folder has no shard map to show or to change. Set CORKBOARD_TOPOLOGY.",
 	);
 }
 
@@ -202,7 +202,7 @@ async function prepareHosts(
 	report("every shard has its tables");
 }
 
-/** The storage of the hosts; throws BAD_DATA where something is wrong with them. */
+/** The storage of the hosts; throws BAD_DATA if something is wrong with them. */
 async function inspectHosts(
 	model: Model,
 	topology: Topology,

@@ -36,7 +36,7 @@ interface Stored {
  *    reads the agreement twice a second. While its servers are others, it reads
  *    past them, and nothing that it deletes or publishes counts as acknowledged:
  *    the outbox keeps it for those who agree.
- * 2. Where no member speaks to the agreed servers any more, a process that speaks
+ * 2. If no member speaks to the agreed servers any more, a process that speaks
  *    to others vacates the agreement, and two seconds later claims it.
  * 3. A process that has not read the agreement for two seconds though the store
  *    answers, because it was paused, counts nothing as acknowledged, and reads it
@@ -55,7 +55,7 @@ export class CacheAgreement implements Disposable {
 	#oldest = 0;
 	#onChange: (part: string) => void = () => {};
 	#terms: Terms = {};
-	/** The newest that was read of each part, also where the store has lost it. */
+	/** The newest that was read of each part, even if the store has lost it. */
 	#lastTerms: Terms = {};
 	#isKnown = false;
 	readonly #now: () => number;
@@ -170,7 +170,7 @@ export class CacheAgreement implements Disposable {
 		);
 	}
 
-	/** Reads the agreement, and changes it where nobody keeps to it. Never rejects. */
+	/** Reads the agreement, and changes it if nobody keeps to it. Never rejects. */
 	check(): Promise<void> {
 		this.#reading ??= this.#check().finally(() => {
 			this.#reading = null;

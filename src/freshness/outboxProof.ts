@@ -24,7 +24,7 @@ export interface OutboxProof {
 
 interface ProofStep {
 	readonly proof: OutboxProof;
-	/** Local ids of entries that were not known; "all" where something may have been missed, or they are many. */
+	/** Local ids of entries that were not known; "all" if something may have been missed, or they are many. */
 	readonly news: ReadonlySet<number> | "all";
 }
 

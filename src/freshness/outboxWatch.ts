@@ -39,7 +39,7 @@ const PAGE = 1_000;
  * cannot be read whether one does, the age of entries is limited instead.
  *
  * While invalidations are not received on a channel, it applies all that it
- * finds, at once, and drops what belongs to a host where it may have missed
+ * finds, at once, and drops what belongs to a host if it may have missed
  * something (outboxProof.ts).
  *
  * How long ago an entry was committed is known by this process's clock alone:
@@ -56,7 +56,7 @@ const PAGE = 1_000;
  *     process received it before the PONG, or noticed the gap.
  * So unless the change was seen, t > u - 3 s >= x - 9 s.
  *
- * Where the channel is lost, the last check before x was at c >= x - 1 s, and
+ * If the channel is lost, the last check before x was at c >= x - 1 s, and
  * found a proof from after c - 4 s: t > x - 5 s.
  */
 export class OutboxWatch implements AsyncDisposable {
@@ -179,7 +179,7 @@ export class OutboxWatch implements AsyncDisposable {
 	}
 
 	/**
-	 * Looks begin anew where another primary has the shard, which may give a local
+	 * Looks begin anew if another primary has the shard, which may give a local
 	 * id of the former one to another entry. What is cached is younger: a newer
 	 * version of the topology empties the cache.
 	 */

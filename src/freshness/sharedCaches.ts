@@ -5,7 +5,7 @@ import { type Id, shardOf } from "../id/ids.ts";
 export interface SharedCaches {
 	readonly objects: SharedCache | null;
 	readonly heads: SharedCache | null;
-	/** Makes other processes drop these keys from the caches in them. Whether Redis took them; true where there are no others. Never rejects. */
+	/** Makes other processes drop these keys from the caches in them. Whether Redis took them; true if there are no others. Never rejects. */
 	readonly publish: (keys: readonly string[]) => Promise<boolean>;
 	/**
 	 * Publishes the same before it returns, so behind the deletes of heads that were

@@ -14,7 +14,7 @@ export interface Domain {
 	readonly placement: Placement;
 	/** Validators and defaults of stored fields. */
 	readonly fields: FieldPolicies;
-	/** The stored field that holds when an object was created. An import sets it to its own start where a line does not give it. Null for a domain without one. */
+	/** The stored field that holds when an object was created. An import sets it to its own start if a line does not give it. Null for a domain without one. */
 	readonly createdAtField: string | null;
 }
 

@@ -183,7 +183,7 @@ export interface NewObject {
 	};
 	/**
 	 * Edges from the new object, in this order, to objects whose ids are known or
-	 * that are found by natural key and created where there are none. They are
+	 * that are found by natural key and created if there are none. They are
 	 * there when `create` resolves, or as soon as the shards they need answer.
 	 */
 	readonly links?: readonly ({ readonly mapping: Mapping } & LinkTarget)[];

@@ -13,9 +13,9 @@ export interface RequestContext {
 	writes(call?: CallOptions): Writes;
 	/** What stored fields may hold. */
 	readonly fields: FieldPolicies;
-	/** To enqueue jobs; null where there are no queues. */
+	/** To enqueue jobs; null if there are no queues. */
 	readonly jobs?: Jobs | null;
-	/** The home feeds; null where there are no pools. Its answers are never used again. */
+	/** The home feeds; null if there are no pools. Its answers are never used again. */
 	readonly feed?: FeedOfRequest | null;
 	/** The user who sends the request; null for an anonymous request. */
 	readonly viewer: Id | null;

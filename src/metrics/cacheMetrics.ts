@@ -136,7 +136,8 @@ function localCacheMetrics(registry: Registry): void {
 /** What the hosts of shared caches say of themselves: every process reads the same. */
 function sharedCacheMetrics(registry: Registry): void {
 	const levels = askingOnce(SHARED_CACHE_LEVELS);
-	const host = "of a host of a shared cache, whoever put them there. Absent";
+	const host =
+		"of a host of a shared cache, no matter who put them there. Absent";
 	const all: readonly [
 		Exclude<keyof SharedCacheLevel, "layer" | "host">,
 		"counter" | "gauge",
@@ -153,7 +154,7 @@ function sharedCacheMetrics(registry: Registry): void {
 			"maxBytes",
 			"gauge",
 			"corkboard_shared_cache_limit_bytes",
-			`The most bytes ${host} while it does not answer, and where it has no limit.`,
+			`The most bytes ${host} while it does not answer, and if it has no limit.`,
 		],
 		[
 			"entries",

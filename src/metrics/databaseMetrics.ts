@@ -106,7 +106,7 @@ function clockMetrics(registry: Registry): Feeds {
 	const differences = new Map<string, number>();
 	new Values(registry, "gauge", {
 		name: "corkboard_database_clock_difference_seconds",
-		help: "By how much the clocks of the host and of this process surely differ, as of its newest connection: 0 where they may agree.",
+		help: "By how much the clocks of the host and of this process surely differ, as of its newest connection: 0 if they may agree.",
 		aggregator: "max",
 		labels: ["host"],
 		levels() {

@@ -30,7 +30,7 @@ export function invalidationMetrics(registry: Registry): Feeds {
 	for (const reason of ["gap", "all", "unreadable"]) gaps.at(reason);
 	const lag = new Distributions(registry, CALL_SECONDS, {
 		name: "corkboard_invalidation_lag_seconds",
-		help: "From asking Redis what was published to having received all of it, four times a second.",
+		help: "How long it took from asking Redis what was published until all of it was received. Measured four times a second.",
 	}).at();
 	const bypassed = new Values(registry, "gauge", {
 		name: "corkboard_cache_bypassed_shards",

@@ -17,7 +17,7 @@ export function outboxMetrics(registry: Registry): Feeds {
 	}
 	const failures = new Values(registry, "counter", {
 		name: "corkboard_outbox_failures_total",
-		help: "Entries that were not delivered, by destination: the host that did not answer, shared caches, or none where a host answered and refused, or nothing came in time. An entry that waits for a host that is known to be away is not counted again.",
+		help: "Entries that were not delivered, by destination: the host that did not answer, shared caches, or none if a host answered and refused, or nothing came in time. An entry that waits for a host that is known to be away is not counted again.",
 		labels: ["destination"],
 	});
 	const left = new Map<string, readonly Attempt[]>();

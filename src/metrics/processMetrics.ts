@@ -51,7 +51,7 @@ export function processMetrics(registry: Registry): void {
 	});
 	new Values(registry, "counter", {
 		name: "corkboard_event_loop_busy_seconds_total",
-		help: "Time in which the event loop ran code rather than waited. Its rate reaches 1 where a process has no time left.",
+		help: "Time in which the event loop ran code rather than waited. Its rate reaches 1 if a process has no time left.",
 		levels: () => [[performance.eventLoopUtilization().active / 1_000]],
 	});
 }

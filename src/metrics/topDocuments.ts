@@ -12,7 +12,7 @@ const LEAST_REQUESTS = 10;
 interface Operation<Series> {
 	readonly sha256: string;
 	readonly name: string;
-	/** Null where it shares the series of the others. */
+	/** Null if it shares the series of the others. */
 	series: Series | null;
 	/** Requests of the last minutes: halved at each review. */
 	recent: number;

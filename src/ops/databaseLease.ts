@@ -11,7 +11,7 @@ const RENEW_MS = 1_000;
  * A lease for work that one process of a fleet does at a time: a lookup row with
  * an expiry, changed by compare-and-set only. The holder renews it while it
  * runs; some seconds after it was killed another process may take the lease
- * over. Expiry is compared with the clocks of several machines: where they
+ * over. Expiry is compared with the clocks of several machines: if they
  * differ by seconds two processes may hold the lease at once, so the work has to
  * be harmless when it is done twice.
  */
@@ -39,7 +39,7 @@ class DatabaseLease implements AsyncDisposable {
 		return !this.isExpired;
 	}
 
-	/** Whether another process may hold it by now. Asked where nothing can be awaited. */
+	/** Whether another process may hold it by now. Asked if nothing can be awaited. */
 	get isExpired(): boolean {
 		return this.#isLost || expiryOf(this.#row) < Date.now();
 	}

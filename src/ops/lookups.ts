@@ -12,7 +12,7 @@ export const IMPORT_STATE_LOOKUP = RESERVED_LOOKUPS.importState;
 
 const NO_OBJECT = "0" as Id;
 
-/** A row whose token is a state; null where there is none. */
+/** A row whose token is a state; null if there is none. */
 export async function readState(
 	storage: Storage,
 	{ name, key }: LookupKey,

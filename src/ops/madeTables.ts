@@ -45,7 +45,7 @@ export function recordInStore(store: TopologyStore): TablesRecord {
 	};
 }
 
-/** What the store remembers. Throws UNAVAILABLE, and BAD_DATA where it is no record. */
+/** What the store remembers. Throws UNAVAILABLE, and BAD_DATA if it is no record. */
 export async function readMade(
 	store: Pick<TopologyStore, "get" | "name">,
 ): Promise<MadeTables | null> {
@@ -126,7 +126,7 @@ interface Creation {
 	readonly progress?: (done: number, total: number) => void;
 }
 
-/** Makes what is missing, and remembers it. Throws BAD_DATA, and makes nothing, where a table is lost. */
+/** Makes what is missing, and remembers it. Throws BAD_DATA, and makes nothing, if a table is lost. */
 export async function createTables(
 	admin: Pick<StorageAdmin, "tables" | "missingTables" | "createTables">,
 	record: TablesRecord,
@@ -155,7 +155,7 @@ export async function createLostTables(
 	if (!record.isKept) {
 		throw new CorkboardError(
 			"BAD_CONFIG",
-			"Lost tables are made again only where that can be remembered, so that no id is given twice: let this command write beside the topology file.",
+			"Lost tables are made again only if that can be remembered, so that no id is given twice: let this command write beside the topology file.",
 		);
 	}
 	const made = await record.read();
@@ -179,7 +179,7 @@ function firstFree(losses: number): number {
 	return MAX_LOCAL + 1 - (MAX_LOCAL + 1) / 2 ** losses;
 }
 
-/** As `tableProblems` takes them: of hosts that all said what they lack, where nothing is remembered. */
+/** As `tableProblems` takes them: of hosts that all said what they lack, if nothing is remembered. */
 export function lostOf(
 	reports: readonly HostReport[],
 	wanted: readonly string[],

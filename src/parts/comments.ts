@@ -61,7 +61,7 @@ export type CommentsOptions<S extends SchemaTypes> = {
 /**
  * Comments, with the names of an app. Who sees what a comment is on sees it, beside
  * which it is stored. Its writer changes it, if the writer sees it; the writer and
- * those of `deletedBy` delete it, also where a block hides it from them.
+ * those of `deletedBy` delete it, even if a block hides it from them.
  */
 export function comments<S extends SchemaTypes>({
 	type,

@@ -15,7 +15,7 @@ export const PLAN_CACHE_LEVELS = new Levels<PlanCacheLevel>();
 
 /** What is kept of a request while it runs, for its trace and for the log of slow requests. */
 export interface RequestRecord {
-	/** Null where the request is not sampled. */
+	/** Null if the request is not sampled. */
 	readonly span: Span | null;
 	/** Null before the operation runs. */
 	operation: OperationRecord | null;

@@ -163,7 +163,7 @@ export function namedShape(shape: Shape): LeafShape | ObjectShape {
 	return shape.kind === "list" ? namedShape(shape.of) : shape;
 }
 
-/** The selection of an object's type: undefined where the shape has none. */
+/** The selection of an object's type: undefined if the shape has none. */
 export function selectionOf(
 	{ only, selections, fetch }: ObjectShape,
 	object: unknown,

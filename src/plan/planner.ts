@@ -64,7 +64,7 @@ interface OperationRequest<Context> extends Operation {
 
 export interface Planner<Context> {
 	/**
-	 * The answer as text, without a promise where nothing has to be waited for.
+	 * The answer as text, without a promise if nothing has to be waited for.
 	 * Never throws or rejects. An operation over the cost limit is not executed;
 	 * with `explain`, its answer still has the steps and their costs.
 	 */

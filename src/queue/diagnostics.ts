@@ -41,7 +41,7 @@ export interface QueueLevel {
 	readonly jobs: Readonly<
 		Record<"ready" | "delayed" | "running" | "failed", number>
 	>;
-	/** How long the job that was due first has been due; 0 where none is. Milliseconds. */
+	/** How long the job that was due first has been due; 0 if none is. Milliseconds. */
 	readonly oldestMs: number;
 	readonly isPaused: boolean;
 }

@@ -16,7 +16,7 @@ export interface Job<Input = never, Context = never> {
 	readonly claimMs: number;
 	/** How long one start may take before its signal aborts. */
 	readonly maxRunMs: number;
-	/** What is stored. Throws BAD_USER_INPUT where the schema refuses the body. */
+	/** What is stored. Throws BAD_USER_INPUT if the schema refuses the body. */
 	encode(body: Input): string;
 	/** The user whose job it is, by its stored body; null: nobody's, or the body is not valid. */
 	subjectOf(body: string): string | null;
@@ -74,7 +74,7 @@ export interface RunningJob<Body, Input = Body> {
 	readonly signal: AbortSignal;
 	/**
 	 * Stores another body, which the next attempt starts with, and a note for
-	 * operators. Throws ClaimLost where the claim is no longer this worker's: let
+	 * operators. Throws ClaimLost if the claim is no longer this worker's: let
 	 * it through.
 	 */
 	checkpoint(change: {
@@ -156,7 +156,7 @@ const VERSION_KEY = "$version";
 /** Problems of a body that are named. */
 const MAX_ISSUES = 5;
 
-/** Defines a kind of job. Throws TypeError where an option is out of range. */
+/** Defines a kind of job. Throws TypeError if an option is out of range. */
 export function job<Schema extends BodySchema, Context = unknown>(
 	options: JobOptions<Schema, Context>,
 ): Job<z.input<Schema>, Context> {
@@ -237,7 +237,7 @@ export function job<Schema extends BodySchema, Context = unknown>(
 	};
 }
 
-/** Null where the body is no JSON object. */
+/** Null if the body is no JSON object. */
 function fieldsIn(text: string): {
 	readonly storedVersion: unknown;
 	readonly fields: Readonly<Record<string, unknown>>;

@@ -88,7 +88,7 @@ export function formatJobId({ queue, shard, bucket, local }: JobId): string {
 	return `${queue}.${shard}.${bucket}.${toBase32(local)}`;
 }
 
-/** Null where the text is no id of a job. */
+/** Null if the text is no id of a job. */
 export function parseJobId(text: string): JobId | null {
 	const [queue = "", shard = "", bucket = "", local = "", ...more] =
 		text.split(".");

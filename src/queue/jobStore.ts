@@ -105,7 +105,7 @@ export interface JobAdmin {
 		to: JobChange,
 	): Promise<number>;
 
-	/** Bytes of the files of a queue, or an estimate where the server's user may not see them; null where finding out would take too long. */
+	/** Bytes of the files of a queue, or an estimate if the server's user may not see them; null if finding out would take too long. */
 	diskBytes(at: ShardOfQueue): Promise<number | null>;
 
 	/** All queues of a shard, by name. */
@@ -200,7 +200,7 @@ export interface AckedAndClaimed {
 	readonly claimed: readonly ClaimedJob[];
 	/**
 	 * With `limits`: milliseconds until the rate lets another job start, as far as
-	 * is known; null where it does now, or where that depends on jobs that run.
+	 * is known; null if it does now, or if that depends on jobs that run.
 	 */
 	readonly waitMs?: number | null;
 }
@@ -320,7 +320,7 @@ export interface Job extends JobKey {
 	readonly key: string | null;
 	/** What workers reported, the newest first. */
 	readonly status: string;
-	/** Null where it was not asked for. */
+	/** Null if it was not asked for. */
 	readonly body: string | null;
 }
 

@@ -128,7 +128,7 @@ export function afterExpiry(
 		: { ...ended, state: STATE.failed };
 }
 
-/** What a change makes of a job; null where it does not apply. `remove` is the store's. */
+/** What a change makes of a job; null if it does not apply. `remove` is the store's. */
 export function afterChange(
 	job: JobHead,
 	change: Exclude<JobChange, { readonly kind: "remove" }>,

@@ -14,7 +14,7 @@ const EVERY_MS = 1_000;
 
 /**
  * The settings of all queues as they are now, in memory. Each shard keeps a
- * copy, and the newest is in force, whichever shards answer: so a change holds
+ * copy, and the newest that answers is in force: so a change holds
  * for all workers as soon as one shard has it. While no shard answers, what was
  * read last holds.
  */
@@ -32,7 +32,7 @@ export class LiveSettings implements AsyncDisposable {
 		this.#everyMs = everyMs;
 	}
 
-	/** Reads once. Where no shard answers there are no queues until one does. */
+	/** Reads once. If no shard answers there are no queues until one does. */
 	static async open(
 		store: JobStore,
 		everyMs: number = EVERY_MS,
@@ -83,7 +83,7 @@ export class LiveSettings implements AsyncDisposable {
 		return limitOfShard(settings, shards.length, shards.indexOf(shard));
 	}
 
-	/** Reads now. Throws UNAVAILABLE where no shard answers. */
+	/** Reads now. Throws UNAVAILABLE if no shard answers. */
 	refresh(): Promise<void> {
 		this.#reading ??= this.#read().finally(() => {
 			this.#reading = null;

@@ -37,7 +37,7 @@ export interface OpenedJobs {
 	readonly levels: QueueLevels;
 }
 
-/** Opens the queues of a topology; null where it has none. `resources` closes them. */
+/** Opens the queues of a topology; null if it has none. `resources` closes them. */
 export async function openJobs(
 	options: {
 		readonly topology: Topology;

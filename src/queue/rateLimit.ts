@@ -25,7 +25,7 @@ export interface RateBucket {
 	readonly filledAt: number;
 }
 
-/** The part of the `position`th (from 0) of so many shards; null where no claim has to take the lock. */
+/** The part of the `position`th (from 0) of so many shards; null if no claim has to take the lock. */
 export function limitOfShard(
 	{ paused, maxJobsPerSecond, burst, maxRunning }: QueueSettings,
 	shards: number,
@@ -52,7 +52,7 @@ export function isStopped({
 export interface Allowance {
 	/** How many jobs may start now. */
 	readonly jobs: number;
-	/** Milliseconds until one may, where none may; null: that depends on jobs that run, or on the settings. */
+	/** Milliseconds until one may, if none may; null: that depends on jobs that run, or on the settings. */
 	readonly waitMs: number | null;
 	/** Refilled, before anything is taken. */
 	readonly bucket: RateBucket;
@@ -68,7 +68,7 @@ export function allow(
 		now,
 	}: {
 		readonly wanted: number;
-		/** On this shard; counted only where `maxRunning` is not null. */
+		/** On this shard; counted only if `maxRunning` is not null. */
 		readonly running: number;
 		readonly now: number;
 	},

@@ -4,7 +4,7 @@ import type { ShardOfQueue } from "./jobStore.ts";
  * Gives back the disk of finished jobs: the part of the job store that rotation
  * uses. When to call what is decided above it (./rotation.ts). No call deletes a
  * job that is to be kept, whatever is enqueued, claimed or acknowledged meanwhile,
- * and whichever process is killed between any two of its statements: what is
+ * and any process may be killed between any two of its statements: what is
  * left over is found by `spans` and finished by `giveBack`.
  */
 export interface RotationStore {
@@ -83,7 +83,7 @@ export interface Span {
 const MOVE_LIMIT = 10_000;
 const MOVE_SHARE = 0.1;
 
-/** How many jobs to be kept a span may have and still be emptied by moving them. */
+/** A span with at most so many jobs that have to be kept is emptied by moving them. */
 export function keptCap(rows: number): number {
 	return Math.max(MOVE_LIMIT, Math.floor(rows * MOVE_SHARE));
 }

@@ -62,7 +62,7 @@ export const DEFAULT_SETTINGS: QueueSettings = {
 interface Kind {
 	/** For messages: `a number from 1 to 100`. */
 	readonly expected: string;
-	/** Undefined where the text is not valid. */
+	/** Undefined if the text is not valid. */
 	parse(text: string): boolean | number | null | undefined;
 	isValid(value: unknown): boolean;
 }
@@ -120,7 +120,7 @@ export function knownSettings(set: SetValues): Partial<QueueSettings> {
 	);
 }
 
-/** The copy with the highest version; null where there is none. Two of one version are equal, as only one writer makes each. */
+/** The copy with the highest version; null if there is none. Two of one version are equal, as only one writer makes each. */
 export function newestCopy<Copy extends { readonly version: number }>(
 	copies: readonly Copy[],
 ): Copy | null {

@@ -32,7 +32,7 @@ export function edgeMutations(
 
 /**
  * A mutation that adds or removes an edge from the viewer to an object: `likePin`,
- * `unfollowUser`. The viewer's edge may be removed also where the viewer does not
+ * `unfollowUser`. The viewer's edge may be removed even if the viewer does not
  * see its object any more; the payload then has nothing but the id.
  */
 export function edgeMutation(edge: {

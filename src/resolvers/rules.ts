@@ -37,7 +37,7 @@ interface Asking {
 
 /**
  * An object that the viewer may do this with. NOT_FOUND unless the viewer sees it
- * and it is of that type, FORBIDDEN unless it may. Where the rule holds for hidden
+ * and it is of that type, FORBIDDEN unless it may. If the rule holds for hidden
  * objects, one that the viewer does not see and may not remove is NOT_FOUND, like
  * an id that names nothing.
  */

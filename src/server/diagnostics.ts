@@ -17,15 +17,15 @@ export interface RequestCompleted {
 	 * - `long`: any other.
 	 */
 	readonly way: "reused" | "short" | "long";
-	/** Whether the client sent the document's text rather than a name of it; null where no document was found. */
+	/** Whether the client sent the document's text rather than a name of it; null if no document was found. */
 	readonly isText: boolean | null;
-	/** Null where no operation was found. */
+	/** Null if no operation was found. */
 	readonly type: "query" | "mutation" | "subscription" | null;
-	/** The operation's name; null where it has none. */
+	/** The operation's name; null if it has none. */
 	readonly operation: string | null;
 	/** The hash of the document's text, if the server knows it: 64 hex digits. */
 	readonly sha256: string | null;
-	/** What the operation uses of the schema; null where it did not run. */
+	/** What the operation uses of the schema; null if it did not run. */
 	readonly uses: SchemaUses | null;
 	/** The name that the client gives itself; `unknown` without a valid one. */
 	readonly client: string;
@@ -33,17 +33,17 @@ export interface RequestCompleted {
 	readonly status: number;
 	/** `extensions.code` of each error. */
 	readonly codes: readonly string[];
-	/** Worst-case cost, in points; null where nothing was admitted. */
+	/** Worst-case cost, in points; null if nothing was admitted. */
 	readonly cost: number | null;
 	/** Since it arrived. */
 	readonly ms: number;
 	/** As in the header `x-request-id`. */
 	readonly requestId: string;
-	/** 32 hex digits; null where it is not sampled. */
+	/** 32 hex digits; null if it is not sampled. */
 	readonly traceId: string | null;
 	/** `extensions.errorId` of each error that has one. */
 	readonly errorIds: readonly string[];
-	/** What was recorded while it ran; null where nothing was. */
+	/** What was recorded while it ran; null if nothing was. */
 	readonly record: RequestRecord | null;
 }
 

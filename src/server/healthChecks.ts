@@ -127,7 +127,7 @@ function hostsOf(storage: Storage): readonly HostShards[] {
 	return [...hosts].map(([host, known]) => ({ host, ...known }));
 }
 
-/** Reads one row that may or may not exist. Throws where the host does not answer. */
+/** Reads one row that may or may not exist. Throws if the host does not answer. */
 async function readFrom(
 	storage: Storage,
 	model: Model,

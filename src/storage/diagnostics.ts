@@ -72,7 +72,7 @@ export interface AcknowledgedCommit {
 	readonly host: string;
 	/** As the server sends it with its answer: `UUID:NUMBER`. */
 	readonly gtid: string;
-	/** What it wrote, as names of objects and edges; empty where that is not known. */
+	/** What it wrote, as names of objects and edges; empty if that is not known. */
 	readonly wrote: readonly string[];
 }
 

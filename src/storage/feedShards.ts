@@ -4,7 +4,7 @@ import type { StorageMap } from "./storage.ts";
 
 /**
  * Feed databases are shards of storage, with numbers above those of ids: shard 42
- * has its objects and lists in `db00042`, and, where the topology says so, its feed
+ * has its objects and lists in `db00042`, and, if the topology says so, its feed
  * lists and their outbox in `feed00042`, which is shard 65,578 of storage.
  */
 export const FEED_SHARDS = MAX_SHARD + 1;

@@ -11,7 +11,7 @@ export interface HostReport {
 	readonly modShards: readonly number[];
 	/** Feed databases of which it is the primary. */
 	readonly feeds?: number;
-	/** Why it cannot be used; null where it can. */
+	/** Why it cannot be used; null if it can. */
 	readonly error: string | null;
 	/** Whether the error is that nothing came in time: it may be down, or too busy, or this process is. */
 	readonly isSilent: boolean;

@@ -109,7 +109,7 @@ export interface Scan extends ListKey {
 	readonly before?: Position;
 	readonly limit: number;
 	/**
-	 * For a page that is shown: a standby may answer it, where the list's primary
+	 * For a page that is shown: a standby may answer it, if the list's primary
 	 * does not in time. Never for what a write depends on.
 	 */
 	readonly mayBeStale?: boolean;
@@ -225,7 +225,7 @@ export interface OutboxKey {
 }
 
 export interface StoredEntry extends OutboxKey {
-	/** Null where the stored text is not a JSON object. Other entries of the outbox are read all the same. */
+	/** Null if the stored text is not a JSON object. Other entries of the outbox are read all the same. */
 	readonly entry: JsonObject | null;
 }
 
@@ -294,7 +294,7 @@ export interface SeenEntries {
 	readonly due: readonly PendingEntry[];
 	/**
 	 * Greater than the local id of every entry that was inserted before the question,
-	 * committed or not; null where it was not asked for, or no server counts them.
+	 * committed or not; null if it was not asked for, or no server counts them.
 	 */
 	readonly next: number | null;
 }

@@ -42,7 +42,7 @@ export class StorageFailure extends Error {
 	readonly host: string;
 	/** As `Statement.name`. */
 	readonly statement: string;
-	/** The database's error number; null where the database said nothing. */
+	/** The database's error number; null if the database said nothing. */
 	readonly errno: number | null;
 
 	constructor(

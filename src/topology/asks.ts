@@ -34,7 +34,7 @@ export interface RememberedWrite {
 	readonly gtid: string;
 	/** When the answer came: milliseconds since 1970. */
 	readonly at: number;
-	/** Names of objects and edges; empty where that is not known. */
+	/** Names of objects and edges; empty if that is not known. */
 	readonly wrote: readonly string[];
 }
 

@@ -25,7 +25,7 @@ const KINDS = {
 	},
 } as const;
 
-/** What is wrong with the URL of a server of a shared cache; null where nothing is. It does not repeat the URL, which may hold a password. */
+/** What is wrong with the URL of a server of a shared cache; null if nothing is. It does not repeat the URL, which may hold a password. */
 export function cacheUrlFault(part: CachePart, text: string): string | null {
 	const { scheme, port, form, options } = KINDS[part];
 	const url = URL.parse(text);
@@ -182,7 +182,7 @@ export function withChanges(
 	};
 }
 
-/** Where the servers are those of the settings. */
+/** If the servers are those of the settings. */
 export const NO_SERVERS: FleetCaches = { objects: [], lists: [] };
 
 /** A changed password or certificate moves nothing. */

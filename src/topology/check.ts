@@ -36,7 +36,7 @@ export function checkTopology(value: unknown): Topology {
 	const feeds = readOptional<FeedRange>("feeds", FEED);
 	const pools = readOptional("pools", HOST);
 	// Ranges that are valid in themselves are checked against each other even
-	// where something else is wrong, to report all problems at once.
+	// if something else is wrong, to report all problems at once.
 	problems.push(
 		...[shards, lookups, queues, feeds].flatMap((ranges) => overlaps(ranges)),
 		...strayFeeds(shards, feeds),
@@ -135,7 +135,7 @@ const TOPOLOGY: Rules = {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Null where it is no object. */
+/** Null if it is no object. */
 function readObject(
 	value: unknown,
 	path: string,
@@ -200,7 +200,7 @@ function readRanges<Range extends HostRange>(
 		if (members === null || rangeFaults(members.range, path).length > 0) {
 			return [];
 		}
-		// As the rules say, and where they do not hold the range is not used.
+		// As the rules say, and if they do not hold the range is not used.
 		const range = frozen(members, rules) as Range;
 		const [first, last] = range.range;
 		return [{ range, path, first, last }];

@@ -44,7 +44,7 @@ export interface Current {
 /** Older versions are removed. */
 const KEPT_VERSIONS = 1_000;
 
-/** The topology of a store; null where there is none yet. Throws BAD_TOPOLOGY where it is not valid, and UNAVAILABLE. */
+/** The topology of a store; null if there is none yet. Throws BAD_TOPOLOGY if it is not valid, and UNAVAILABLE. */
 export async function readCurrent(
 	store: Pick<TopologyStore, "name" | "get">,
 ): Promise<Current | null> {
@@ -109,7 +109,7 @@ export function operator(): string {
 	return `${user}@${hostname()}`;
 }
 
-/** A published version; null where it is not kept, or was never published but edited by hand. */
+/** A published version; null if it is not kept, or was never published but edited by hand. */
 export async function readVersion(
 	store: Pick<TopologyStore, "name" | "get">,
 	version: number,

@@ -37,7 +37,7 @@ export const HOST_URL_FORMS =
 /** The options of a MySQL URL. */
 const MYSQL_OPTIONS = ["ssl-mode", "ssl-ca", "password-file", "failover"];
 
-/** What is wrong with the options of a host URL; null where nothing is, or more than that. */
+/** What is wrong with the options of a host URL; null if nothing is, or more than that. */
 export function hostOptionFault(text: string): string | null {
 	const url = URL.parse(text);
 	if (url === null) return null;

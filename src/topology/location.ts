@@ -16,7 +16,7 @@ const ZOOKEEPER_PORT = 2181;
 const SERVER = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?$/;
 const NODE = /^(?:\/[A-Za-z0-9._-]+)+$/;
 
-/** A path of a file, or `zk://host:port,host:port/path`. Undefined where it is neither. */
+/** A path of a file, or `zk://host:port,host:port/path`. Undefined if it is neither. */
 export function parseTopologyLocation(
 	text: string,
 ): TopologyLocation | undefined {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Looks at what a store has, again and again with a pause between, until it is disposed of. Where the store does not answer, the next look may. */
+/** Looks at what a store has, again and again with a pause between, until it is disposed of. If the store does not answer, the next look may. */
 export function lookAgain(
 	pauseMs: number,
 	look: () => Promise<void>,

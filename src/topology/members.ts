@@ -27,7 +27,7 @@ export interface Member {
 	readonly since: number;
 	/** Fingerprint of the lock file of its model. */
 	readonly model: string;
-	/** Whole seconds that its clock is before (negative: behind) those of most database hosts; 0 where they may agree. */
+	/** Whole seconds that its clock is before (negative: behind) those of most database hosts; 0 if they may agree. */
 	readonly clock: number;
 	/** The servers of shared caches that it speaks to. */
 	readonly caches: SpokenTo;

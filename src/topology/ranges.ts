@@ -118,7 +118,7 @@ function besideGraph(topology: Topology): readonly HostRange[] {
 		: [{ range: [0, 0], primary: `sqlite:${folder}` }];
 }
 
-/** `0-255,512` as numbers, lowest first and each once; null where it is something else. */
+/** `0-255,512` as numbers, lowest first and each once; null if it is something else. */
 export function parseShardRanges(text: string): readonly number[] | null {
 	const shards = new Set<number>();
 	for (const part of text.split(",")) {

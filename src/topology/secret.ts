@@ -33,7 +33,7 @@ export function secretIn(encoded: string): Secret | null {
 	return parts.every(isText) ? parts.join("") : { parts };
 }
 
-/** The password itself. Throws BAD_TOPOLOGY, naming the host, where the variable is not set or the file cannot be read. */
+/** The password itself. Throws BAD_TOPOLOGY, naming the host, if the variable is not set or the file cannot be read. */
 export function readSecret(
 	secret: Secret,
 	host: string,

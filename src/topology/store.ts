@@ -12,18 +12,18 @@ import { CorkboardError } from "../errors.ts";
 export interface TopologyStore extends AsyncDisposable {
 	/** What operators call it, without passwords: a file's path, or `zk://host:port/path`. */
 	readonly name: string;
-	/** Whether processes can be announced here. False where nothing can be written beside the topology file. */
+	/** Whether processes can be announced here. False if nothing can be written beside the topology file. */
 	readonly hasMembers: boolean;
 	/** How much later than here a change may arrive at other machines, as by a file that kubelet mounts. Milliseconds; absent: at once. */
 	readonly arrivesMs?: number;
-	/** The text of a path as of the newest completed write; null where there is none. Throws UNAVAILABLE. */
+	/** The text of a path as of the newest completed write; null if there is none. Throws UNAVAILABLE. */
 	get(path: string): Promise<StoredText | null>;
-	/** The names directly below a path, sorted; none where there is no such path. Throws UNAVAILABLE. */
+	/** The names directly below a path, sorted; none if there is no such path. Throws UNAVAILABLE. */
 	list(path: string): Promise<readonly string[]>;
 	/**
 	 * Applies all changes or none of them. Throws CONFLICT, with `details.path`,
-	 * where a path is not as expected, and nothing has changed then. Throws
-	 * UNAVAILABLE where the store does not answer: `details.isUnknown` is true if
+	 * if a path is not as expected, and nothing has changed then. Throws
+	 * UNAVAILABLE if the store does not answer: `details.isUnknown` is true if
 	 * the changes may have been applied, and may be applied later still. The caller
 	 * then reads again, and relies only on a path whose revision the changes expected.
 	 */
@@ -56,7 +56,7 @@ export interface StoreChange {
 
 export interface Announcement extends AsyncDisposable {
 	/**
-	 * Resolves when the store has the text. Throws UNAVAILABLE where it cannot be
+	 * Resolves when the store has the text. Throws UNAVAILABLE if it cannot be
 	 * reached; the newest text is then written as soon as it can.
 	 */
 	set(text: string): Promise<void>;
@@ -90,7 +90,7 @@ export function checkPath(path: string): void {
 	);
 }
 
-/** Writes what `change` makes of the text of a path, again where another was first. Returns whether it has changed. */
+/** Writes what `change` makes of the text of a path, again if another was first. Returns whether it has changed. */
 export async function changeText(
 	store: Pick<TopologyStore, "get" | "write">,
 	path: string,

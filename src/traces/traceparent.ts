@@ -20,7 +20,7 @@ const MAX_MEMBERS = 32;
 const MEMBER =
 	/^[a-z0-9][a-z0-9_\-*/]{0,240}(?:@[a-z0-9][a-z0-9_\-*/]{0,13})?=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
-/** Null where there is no header, or one that is not valid: then the request begins a trace of its own. */
+/** Null if there is no header, or one that is not valid: then the request begins a trace of its own. */
 export function parentOf(headers: IncomingHttpHeaders): RemoteParent | null {
 	const { traceparent, tracestate } = headers;
 	if (typeof traceparent !== "string" || traceparent.length > 256) return null;

@@ -9,7 +9,7 @@ import { lastDays, type UsageDay, type UsageStore } from "./usageStore.ts";
 
 type Log = Parameters<typeof openUsageFiles>[0]["log"];
 
-/** Counts what clients run until `resources` are disposed of, where there is a place to keep it. */
+/** Counts what clients run until `resources` are disposed of, if there is a place to keep it. */
 export function openUsage(
 	corkboard: {
 		readonly config: Config;
@@ -35,7 +35,7 @@ function openStore(
 	return openUsageFiles({ folder: store.folder, days, log });
 }
 
-/** The days that are kept, oldest first. Throws BAD_CONFIG where usage is not kept, and what reading it throws. */
+/** The days that are kept, oldest first. Throws BAD_CONFIG if usage is not kept, and what reading it throws. */
 export async function readUsage(
 	config: Config,
 	/** The caches that the map names. */
@@ -51,7 +51,7 @@ export async function readUsage(
 	return store.kind === "embedded" ? readUsageFiles(store.folder, days) : [];
 }
 
-/** Null where usage is kept. */
+/** Null if usage is kept. */
 export function whyNoUsage(
 	{ usageDays, redis, store }: Config,
 	caches: FleetCaches | undefined,

@@ -209,7 +209,7 @@ async function write(path: string, day: UsageDay): Promise<void> {
 	await rename(unnamed, path);
 }
 
-/** Null without a file. Throws where it is damaged. */
+/** Null without a file. Throws if it is damaged. */
 async function readDay(path: string): Promise<UsageDay | null> {
 	let text: string;
 	try {

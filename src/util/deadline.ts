@@ -11,7 +11,7 @@ export interface Deadline {
 export interface OperationDeadline {
 	/** Whether that is past. */
 	readonly isOver: boolean;
-	/** Aborted then. Ask for it only where you wait, because watching for it costs microseconds. */
+	/** Aborted then. Ask for it only if you wait, because watching for it costs microseconds. */
 	readonly signal: AbortSignal;
 }
 

@@ -1,4 +1,4 @@
-/** `1,234 rows`; `many` where adding "s" does not make the plural. */
+/** `1,234 rows`; `many` if adding "s" does not make the plural. */
 export function plural(count: number, one: string, many = `${one}s`): string {
 	return `${formatNumber(count)} ${count === 1 ? one : many}`;
 }

@@ -1,4 +1,4 @@
-/** The part of a difference between two clocks that is sure, of its bounds in milliseconds: 0 where they may agree. */
+/** The part of a difference between two clocks that is sure, of its bounds in milliseconds: 0 if they may agree. */
 export function sureSeconds({
 	least,
 	most,

@@ -14,7 +14,7 @@ export interface TokenBucket {
 }
 
 export interface TakeResult {
-	/** 0 where the points were taken, else the ms until there are enough. Negative points are given back. */
+	/** 0 if the points were taken, else the ms until there are enough. Negative points are given back. */
 	readonly waitMs: number;
 	readonly level: number;
 }

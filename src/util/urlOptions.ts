@@ -1,4 +1,4 @@
-/** What is wrong with the options of a URL: those that do not exist, or are given twice; null where nothing is. It repeats no value. */
+/** What is wrong with the options of a URL: those that do not exist, or are given twice; null if nothing is. It repeats no value. */
 export function optionFault(
 	{ search, searchParams }: Pick<URL, "search" | "searchParams">,
 	/** Those that exist. */

@@ -24,7 +24,7 @@ interface JobEnded {
 	readonly outcome: JobOutcome;
 	/** From due to start. */
 	readonly waitMs: number;
-	/** Null where it was not started. */
+	/** Null if it was not started. */
 	readonly runMs: number | null;
 	/** The error of `retried` and `failed`. */
 	readonly error: unknown;

@@ -61,7 +61,7 @@ const AGAIN_MS = 1_000;
  * a counter, and renewal stops when that has not changed for `maxBlockMs`.
  *
  * A thread that ends by an error is reported and begun anew, with the claims
- * that are still valid. Those that end meanwhile are lost, as where none renews.
+ * that are still valid. Those that end meanwhile are lost, as when none renews.
  */
 export class Renewals implements AsyncDisposable {
 	readonly #start: RenewalStart;
@@ -125,7 +125,7 @@ export class Renewals implements AsyncDisposable {
 		this.#send({ kind: "source", source });
 	}
 
-	/** Ends the process then (`monotonicMs`), also where its event loop is busy, unless this is disposed of before. */
+	/** Ends the process then (`monotonicMs`), even if its event loop is busy, unless this is disposed of before. */
 	endProcessAt(at: number): void {
 		this.#endAt = at;
 		this.#send({ kind: "endBy", at });

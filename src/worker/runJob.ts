@@ -43,7 +43,7 @@ const ABORT_MS = 3_000;
 /**
  * Runs one claimed job with its handler. Never rejects. The outcome comes at
  * most `ABORT_MS` after the signal has aborted because the handler ran too long
- * or the claim is lost, also where it ignores the signal: then it goes on by
+ * or the claim is lost, even if it ignores the signal: then it goes on by
  * itself, and nothing that it reports counts.
  */
 export async function runJob<Context>(

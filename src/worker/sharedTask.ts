@@ -8,7 +8,7 @@ const FOLLOWED = 12;
 
 /**
  * A task that recurs and that one process does for all that serve the same
- * queues, by a lease of its own. Where hints of others do not arrive, each
+ * queues, by a lease of its own. If hints of others do not arrive, each
  * process does it.
  */
 export class SharedTask {

@@ -104,7 +104,7 @@ export class Worker<Context> implements AsyncDisposable {
 		);
 	}
 
-	/** Rejects where the job store cannot be opened for the renewal thread. */
+	/** Rejects if the job store cannot be opened for the renewal thread. */
 	static async start<Context>(
 		options: WorkerOptions<Context>,
 	): Promise<Worker<Context>> {
@@ -169,7 +169,7 @@ export class Worker<Context> implements AsyncDisposable {
 	 * Ends the worker. It claims nothing more and gives back what has not begun.
 	 * Running jobs get `drainMs`, then their signals abort; those that run
 	 * `abortMs` later are given back, without an attempt used. Resolves then in any
-	 * case. With `endsProcess`, a thread kills the process where a handler keeps
+	 * case. With `endsProcess`, a thread kills the process if a handler keeps
 	 * the event loop busy past these times.
 	 */
 	drain(options?: { readonly endsProcess?: boolean }): Promise<void> {

@@ -170,7 +170,7 @@ describe("a process that is cut off from its channel", () => {
 		const { ids } = await redisClients(redis);
 		proxy.hold();
 		await until("it to be overdue", () => one.channel.isOverdue);
-		// Whoever reads now waits, and reads past the cache.
+		// Now a reader waits, and reads past the cache.
 		assert.equal(await one.read("new"), "new");
 		assert.equal(one.channel.isOverdue, false);
 		assert.equal(one.events.at(-1), "lost");

@@ -87,7 +87,7 @@ describe("a name that leads to another Redis, while open connections stay", () =
 		const { former, next, name, reader, heads, stack } = await openPair();
 		await using _ = stack;
 		name.redirect(next.port);
-		// Both take writes, as where the former one was cut off from those who promoted the other.
+		// Both take writes, as when the former one was cut off from those who promoted the other.
 		await ask(next, "REPLICAOF NO ONE", /\+OK\r\n$/);
 		await ask(former, "CLIENT KILL TYPE normal", /\r\n$/);
 		// Sooner than its silence would be noticed.

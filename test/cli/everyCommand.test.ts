@@ -657,7 +657,7 @@ describe("completion", () => {
 			}
 		}
 		assert.equal((await run(["completion", "ksh"])).code, 2);
-		const values = await run(["completion", "values", "--of", "queues"]);
+		const values = await run(["completion", "values", "--kind", "queues"]);
 		assert.deepEqual([values.code, values.err], [0, ""]);
 		assert.match(values.out, /^madeUp$/m);
 	});

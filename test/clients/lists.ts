@@ -83,7 +83,7 @@ export async function pageWhileItGrows(
 	const [first] = shown.ids();
 	assert.equal(shown.ids().length, 10);
 	await shown.older();
-	// Where the machine stalls, the pins come with a later refresh.
+	// If the machine stalls, the pins come with a later refresh.
 	await until("new pins", async () => {
 		await shown.refresh();
 		while (await shown.newer());

@@ -156,7 +156,7 @@ export class Draft {
 				bare === "Boolean" ? 3 * INVALID_VARIABLE : INVALID_VARIABLE,
 			)
 		) {
-			// An error when variables are coerced, or only where the variable is used.
+			// An error when variables are coerced, or only if the variable is used.
 			if (random.chance(0.3) || other === undefined) {
 				define(type);
 				this.values[name] = { not: "this" };

@@ -272,7 +272,7 @@ function may(memory: Memory, field: string, row: Row, viewer: Id): boolean {
 		memory.reference(row, row.type === "Comment" ? "author" : "owner"),
 	];
 	if (field === "viewerCanDelete") {
-		// Whoever has a pin, or its board, decides what stays on it.
+		// The owner of a pin, or of its board, decides what stays on it.
 		const pin = row.type === "Comment" ? memory.reference(row, "pin") : null;
 		const on = pin === null ? board : memory.reference(pin, "board");
 		for (const place of [pin, on]) {

@@ -99,7 +99,7 @@ function copyFrom(program: Program, copy: Copy, pauseMs: number) {
 	});
 }
 
-describe("changes follow --from", () => {
+describe("changes follow --dump", () => {
 	test("makes a copy that is equal to the fleet, though it is killed in the dump and behind it while others write", async () => {
 		await using writer = await member(env.CORKBOARD_TOPOLOGY);
 		const users: Id[] = [];
@@ -130,7 +130,7 @@ describe("changes follow --from", () => {
 		const start = (more: Readonly<Record<string, string>> = {}) =>
 			startProgram(
 				follow(
-					...["--from", path("loaded")],
+					...["--dump", path("loaded")],
 					...["--position-file", POSITION_FILE],
 				),
 				{ env: { ...env, ...more } },
@@ -199,14 +199,14 @@ describe("changes follow --from", () => {
 		};
 		await refused(
 			/holds a dump for analysis\. It lacks .* Take a dump with --for restore/,
-			...["--from", path("public")],
+			...["--dump", path("public")],
 		);
 		await refused(
 			/cannot begin with this dump: Shard 3 is not in the dump\. Take another/,
-			...["--from", path("some")],
+			...["--dump", path("some")],
 		);
-		await refused(/holds no dump/, "--from", path("nothing"));
-		await refused(/are for --from DUMP/, "--key", path("key"));
+		await refused(/holds no dump/, "--dump", path("nothing"));
+		await refused(/are for --dump DUMP/, "--key", path("key"));
 		const position = (dump: Position["dump"]) =>
 			Buffer.from(
 				JSON.stringify({
@@ -216,10 +216,10 @@ describe("changes follow --from", () => {
 				}),
 			).toString("base64url");
 		const within = position({ id: "another", file: "", rows: 0 });
-		await refused(/Give it: --from DUMP/, "--since", within);
+		await refused(/Give it: --dump DUMP/, "--since", within);
 		await refused(
 			/is within the dump another, and .* holds the dump [0-9a-f-]{36}\. Give the former/,
-			...["--from", path("other"), "--since", within],
+			...["--dump", path("other"), "--since", within],
 		);
 		await ask(pair.primary, "FLUSH BINARY LOGS");
 		await ask(pair.primary, "CREATE DATABASE later");
@@ -228,7 +228,7 @@ describe("changes follow --from", () => {
 		await ask(pair.primary, `PURGE BINARY LOGS TO '${logs.at(-1)?.Log_name}'`);
 		await refused(
 			/does not reach back so far: it has no more of [0-9a-f-]{36}:\d+\. Take another/,
-			...["--from", path("other")],
+			...["--dump", path("other")],
 		);
 	});
 });

@@ -109,7 +109,7 @@ describe("changes follow of an embedded folder", () => {
 			const program = startProgram(
 				[
 					...FOLLOW,
-					...["--from", folder.path("dump")],
+					...["--dump", folder.path("dump")],
 					...["--position-file", folder.path("position.json")],
 				],
 				{ env: { ...folder.env, ...more } },
@@ -191,7 +191,7 @@ describe("changes follow of an embedded folder", () => {
 		const until = ["--until-now", "--position-file", position];
 		await folder.refused(
 			/does not say up to where db00000 was read: .* its folder kept no log/,
-			...[...FOLLOW, "--from", folder.path("old")],
+			...[...FOLLOW, "--dump", folder.path("old")],
 		);
 		await folder.run(...FOLLOW, ...until);
 		const begun = readFileSync(position, "utf8");

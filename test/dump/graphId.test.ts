@@ -171,7 +171,7 @@ describe("the id of a graph", () => {
 		const follow = (dump: string) =>
 			all.run(
 				"own",
-				...["changes", "follow", "--from", all.path(dump), "--until-now"],
+				...["changes", "follow", "--dump", all.path(dump), "--until-now"],
 			);
 		const refused = await follow("other-dump");
 		assert.equal(refused.code, 1);

@@ -114,7 +114,7 @@ interface Ending {
 	readonly write?: number;
 }
 
-/** Rejects with "died here" where the process ends before the restore. */
+/** Rejects with "died here" if the process ends before the restore. */
 async function restoreInto(
 	into: string,
 	{ resume = false, from = dumped, change, write }: Ending = {},

@@ -249,7 +249,7 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		const [one, other] = (await seatsAt(listening())) as [Seat, Seat];
 		const left = async (seat: Seat) =>
 			(await seat.ask("{ __typename }")).remaining;
-		// Where Redis does not answer within its deadline, as on busy cores, a worker counts alone.
+		// If Redis does not answer within its deadline, as on busy cores, a worker counts alone.
 		await until("20 of the other are counted", async () => {
 			const before = await left(one);
 			for (let n = 0; n < 20; n++) await left(other);

@@ -79,7 +79,7 @@ describe("the Pinboard example", () => {
 		await page.locator(".why a").first().waitFor();
 		const before = await shown();
 		await page.getByRole("button", { name: /new pins?$/ }).waitFor();
-		// Where the machine stalls, the pins come with a later refresh.
+		// If the machine stalls, the pins come with a later refresh.
 		await until("new pins", async () => {
 			await page.getByRole("button", { name: /new pins?$|^Refresh$/ }).click();
 			await page

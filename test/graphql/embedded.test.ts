@@ -680,7 +680,7 @@ describe("users by the beginning of a name", () => {
 		}
 	});
 
-	it("cost what is read of their list, whoever is on it", () => {
+	it("cost what is read of their list, no matter who is on it", () => {
 		const { cost, maxObjects } = resolvers.get("Query.users") ?? {};
 		// The edges, and the user of that username; the plan counts those who are returned.
 		assert.equal(cost?.({ startsWith: "ad", first: 10 }), 11);

@@ -56,7 +56,7 @@ export class FakeMemcached implements AsyncDisposable {
 		return this.#kept.length;
 	}
 
-	/** Sends what was kept, to whoever still listens. */
+	/** Sends what was kept to those who still listen. */
 	release(): void {
 		for (const send of this.#kept.splice(0)) send();
 	}

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 /**
  * Waits until `look` answers true; fails with `expected` after `ms`. The limit is
  * there for what never happens: nothing that does happen takes nearly as long,
- * even on busy cores. Where the time itself is tested, see timing.ts.
+ * even on busy cores. If the time itself is tested, see timing.ts.
  * What takes long is looked at less and less often: a look costs the others their cores.
  */
 export async function until(

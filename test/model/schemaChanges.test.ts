@@ -158,7 +158,7 @@ describe("changes of a schema", () => {
 		}
 	});
 
-	test("of an input field affect also whoever has the input in a variable", () => {
+	test("of an input field affect also clients that have the input in a variable", () => {
 		const changes = schemaChanges(
 			buildSchema("input I { a: Int b: Int } type Query { a(i: I): Int }"),
 			buildSchema("input I { a: Int } type Query { a(i: I): Int }"),

@@ -168,7 +168,7 @@ describe("moveBoard", () => {
 });
 
 describe("the sections of a board", () => {
-	it("are created, renamed, moved and deleted by whoever may pin on it", async () => {
+	it("are created, renamed, moved and deleted by those who may pin on it", async () => {
 		const at = new Resolving();
 		const boardId = at.board(at.ada);
 		at.graph.addEdge("collaborate", boardId, at.ben);

@@ -163,7 +163,7 @@ export interface Process extends AsyncDisposable {
 	readonly store: Store;
 	readonly storage: Storage;
 	readonly pauses: Pauses;
-	/** The queue of the topology; null where that has none. */
+	/** The queue of the topology; null if that has none. */
 	readonly queue: {
 		readonly store: JobStore & JobAdmin;
 		readonly jobs: Jobs;

@@ -168,7 +168,7 @@ describe("a value that a process may keep for minutes", () => {
 				);
 				assert.equal(reader.store.cachedObject(there), undefined);
 				assert.equal(await details(reader, here), "old");
-				// Not at once where these cores kept the process from reading that outbox, too.
+				// Not at once if these cores kept the process from reading that outbox, too.
 				await until(
 					"the shards of the other host to be used",
 					() => isUsed(reader, here),

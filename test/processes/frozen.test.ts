@@ -36,7 +36,7 @@ describe("a process that is frozen (SIGSTOP) with its rows locked, before COMMIT
 	});
 });
 
-/** Where the cores are so busy that the lock ends before anybody else got to write, an attempt proves nothing. */
+/** If the cores are so busy that the lock ends before anybody else got to write, an attempt proves nothing. */
 const ATTEMPTS = 5;
 
 /** Freezes a process with its list locked; whether others were written before the lock ended. */

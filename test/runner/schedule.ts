@@ -59,7 +59,7 @@ export async function runInSlots<Job>(
 	await Promise.all(running);
 }
 
-/** Measures how many cores were idle since the last call, whoever used the others. */
+/** Measures how many cores were idle since the last call, no matter which programs used the others. */
 export function idleCoresOf(): () => number {
 	const timesNow = () =>
 		cpus().map(({ times }) => ({

@@ -54,7 +54,7 @@ export async function startMysqlPair({
 		// As an option: it holds after every restart.
 		start("--super-read-only"),
 	] as const;
-	// Waited for also where one fails, so that the other is stopped.
+	// Waited for even if one fails, so that the other is stopped.
 	await Promise.allSettled(starting);
 	const [primary, replica] = await Promise.all(starting);
 	await follow(replica, primary);

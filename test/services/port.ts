@@ -22,7 +22,7 @@ export interface ReservedPort extends AsyncDisposable {
 
 /**
  * Reserves a port that nobody listens on. A program that does not ask here may
- * still take it: whoever starts a server there tries again with another.
+ * still take it: then the caller starts its server on another.
  */
 export async function reservePort(): Promise<ReservedPort> {
 	for (let n = 0; n < TRIES; n++) {

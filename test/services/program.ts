@@ -123,7 +123,7 @@ const found = new Map<ProgramName, Promise<Program>>();
 
 /**
  * The program on the PATH, if it is new enough, else one of Debian's, unpacked
- * into the cache. Throws a sentence that says what to do where there is neither.
+ * into the cache. Throws a sentence that says what to do if there is neither.
  */
 export function findProgram(name: ProgramName): Promise<Program> {
 	const before = found.get(name);

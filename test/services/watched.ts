@@ -5,7 +5,7 @@ import { once } from "node:events";
  * Starts a program and, beside it, waits for the end of its own stdin, which
  * comes when the process that started it has ended, in whatever way (also
  * by SIGKILL): then it kills the program and removes the folder. A session of its own keeps Ctrl-C
- * away from the program: whoever started it decides when it stops.
+ * away from the program: its parent decides when it stops.
  */
 const SCRIPT = `
 folder=$1 log=$2

@@ -80,7 +80,7 @@ export async function startEnsemble(): Promise<Ensemble> {
 	};
 }
 
-/** `standalone`, `leader` or `follower`; null where it serves nobody. */
+/** `standalone`, `leader` or `follower`; null if it serves nobody. */
 async function modeOf(port: number): Promise<string | null> {
 	try {
 		const text = await ask(

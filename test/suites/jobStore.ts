@@ -467,7 +467,7 @@ export async function jobStoreSuite(
 				assert.equal(await jobs.stateOf(claimed[0]), "running");
 			});
 
-			test("is said to whoever asks when a job is due next", async () => {
+			test("is said to those who ask when a job is due next", async () => {
 				assert.equal(await jobs.due(), null);
 				const now = await store.now(0);
 				const later = await jobs.make({ due: now + 1_800 * SECOND_US });
@@ -949,7 +949,7 @@ function jobsOf(store: JobStore) {
 			} while (again + failed < count);
 			return { again, failed };
 		},
-		/** Whether there are claims that are over, and no error where there is no such queue. */
+		/** Whether there are claims that are over, and no error if there is no such queue. */
 		async hasExpired(buckets?: readonly [number, number]) {
 			const [answer, absent] = await store.hasExpired([
 				{ at: AT, ...(buckets !== undefined && { buckets }) },

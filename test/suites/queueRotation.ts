@@ -74,7 +74,7 @@ export async function queueRotationSuite(
 		test("loses no job whose process is killed after any of its statements, and another one goes on", async () => {
 			const hour = await world.hour();
 			const live: string[] = [];
-			// A process each: on the second product only where the first one's statements differ from its own.
+			// A process each: on the second product only if the first one's statements differ from its own.
 			const steps =
 				name === "MySQL"
 					? STEPS

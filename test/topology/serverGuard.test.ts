@@ -89,7 +89,7 @@ describe("A server behind a host's name", () => {
 		await late.ready;
 		late.found(found("B", cannotSay, { isChange: false }));
 		assert.notEqual(late.refusal(HOST), null);
-		// Where the name leads to the old server, this one may write.
+		// If the name leads to the old server, this one may write.
 		late.found(found("A", has("")));
 		await until("the old server", () => late.refusal(HOST) === null);
 		await until("the record is gone", async () => {

@@ -82,7 +82,7 @@ describe("where a worker claims next", () => {
 		assert.equal(chosen, first);
 	});
 
-	test("is the shard whose oldest job was left behind, whoever prefers it", () => {
+	test("is the shard whose oldest job was left behind, no matter who prefers it", () => {
 		for (const worker of ["a", "b", "c", "d", "e"]) {
 			const old = due(3, { ageMs: 5_000 });
 			const chosen = new ShardChoice(worker).next(

@@ -45,7 +45,7 @@ export async function startCluster({
 		// The topology is in its folder.
 		own(startRedis({ folderName: "corkboard-cluster" })),
 	] as const;
-	// Waited for also where one fails, so that the others are stopped.
+	// Waited for even if one fails, so that the others are stopped.
 	await Promise.allSettled(starting);
 	const [first, second, memcached, redis] = await Promise.all(starting);
 

@@ -1,7 +1,7 @@
 /**
  * `npm run cluster`: two MySQL pairs, memcached, Redis and ZooKeeper on this machine,
  * without docker or root, and the API with the demo graph on top, until Ctrl-C.
- * ZooKeeper needs Java; where there is none, the shard map stays in a file.
+ * ZooKeeper needs Java; if there is none, the shard map stays in a file.
  * All of it is temporary: what was stored goes with it. It prints the file of
  * the settings with which any command runs in another shell.
  *
@@ -107,7 +107,7 @@ async function main(): Promise<number> {
 	return await corkboard(["serve"], environment);
 }
 
-/** Null where it cannot run here, which is said. */
+/** Null if it cannot run here, which is said. */
 async function tryZookeeper(): Promise<Server | null> {
 	try {
 		return await startZookeeper();

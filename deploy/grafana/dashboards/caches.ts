@@ -120,14 +120,14 @@ export const CACHES: Dashboard = {
 			],
 			{
 				about:
-					"As the hosts say it, whoever put it there. Redis: with what its clients and its own tables take.",
+					"As the hosts say it, no matter who put it there. Redis: with what its clients and its own tables take.",
 			},
 		),
 		graph(
 			"Entries in shared caches",
 			"short",
 			["max by (layer, host) (corkboard_shared_cache_entries)"],
-			{ about: "As the hosts say it, whoever put them there." },
+			{ about: "As the hosts say it, no matter who put them there." },
 		),
 		graph(
 			"Evictions of shared caches",

@@ -62,7 +62,10 @@ export const OUTBOX: Dashboard = {
 					"p99",
 				],
 			],
-			{ about: "From asking what was published to having received it." },
+			{
+				about:
+					"How long it took from asking what was published until it was received.",
+			},
 		),
 		graph("Messages", "ops", [
 			"sum by (direction) (rate(corkboard_invalidation_messages_total[$__rate_interval]))",

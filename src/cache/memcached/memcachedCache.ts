@@ -32,7 +32,7 @@ import {
  * number of an empty item that the read created. The flags of an item say what
  * it is: a value, or without them a lease.
  *
- *     getOrLease  mg … N: the item, which is created where there is none;
+ *     getOrLease  mg … N: the item, which is created if there is none;
  *                 W says that this reader created it
  *     fill        ms … C: set with that CAS number: refused if the empty item
  *                 is gone, or the value that a hit returned with its number

@@ -136,7 +136,7 @@ export class MemcachedConnection extends Server implements ClientConnection {
 			const text = login();
 			const command = `set login 0 0 ${Buffer.byteLength(text)}\r\n${text}\r\n`;
 			const expected = { least: 1, most: 1, line: /^STORED$/ };
-			// Where it is refused, the connection has failed.
+			// If it is refused, the connection has failed.
 			this.#send([command], expected).catch(() => {});
 		} catch (error) {
 			this.error(error);

@@ -157,7 +157,7 @@ class RedisServer implements CacheServer {
 		return results;
 	}
 
-	/** A mark says it all, whichever connection took it. */
+	/** A mark says it all, on any connection. */
 	holds({ key }: FillLease): boolean {
 		return key.startsWith(this.#prefix);
 	}

@@ -113,7 +113,7 @@ export class RedisConnections {
 		});
 	}
 
-	/** Throws BAD_CONFIG where the server is a node of a cluster; one that does not answer soon may be any. */
+	/** Throws BAD_CONFIG if the server is a node of a cluster; one that does not answer soon may be any. */
 	async requireNoCluster(): Promise<void> {
 		const connection = this.forSubscription(() => {});
 		const stop = new AbortController();

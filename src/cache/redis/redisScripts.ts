@@ -3,7 +3,7 @@ import { meaningOf } from "./redisErrors.ts";
 
 /**
  * ARGV: how long a lease lives, and its mark. Returns for each key what it holds, null
- * where it was absent and is leased now, and 0 where there is no memory for a lease.
+ * where it was absent and is leased now, and 0 if there is no memory for a lease.
  */
 export const GET_OR_LEASE = `
 local found = redis.call('MGET', unpack(KEYS))

@@ -23,7 +23,7 @@ function redisHost(text: string): string {
 	return cacheServerName("lists", text);
 }
 
-/** Throws BAD_CONFIG, also where the certificates cannot be read. */
+/** Throws BAD_CONFIG, also if the certificates cannot be read. */
 export function redisAddress(text: string): RedisAddress {
 	const host = redisHost(text);
 	const { protocol, searchParams } = new URL(text);

@@ -133,7 +133,7 @@ const exportVerb = command({
 		"Writes everything that is stored of a user into a folder: lines of JSON, and a page to read.",
 	arguments: { user: USER, folder: argument("FOLDER") },
 	exitCodes: { 1: "an error", ...INTERRUPTED },
-	details: `FOLDER must be empty or not there yet. It gets data.ndjson and index.html, which only you may read. A run that was ended goes on where it was if you run it again. What the user wrote is exported whatever hides it, and the user's lists as the user sees them; what others did is in their exports. Comments and the like, which no list of the user has, are found by reading all rows of their types: on a large fleet that takes hours. ${DETAILS}`,
+	details: `FOLDER must be empty or not there yet. It gets data.ndjson and index.html, which only you may read. If a run was ended, run it again: it continues where it was. What the user wrote is exported whatever hides it. The user's lists are exported as the user sees them. What others did is in their own exports. Comments and the like, which no list of the user has, are found by reading all rows of their types: on a large fleet that takes hours. ${DETAILS}`,
 	async run({ user: name, folder }, context) {
 		await using corkboard = await openForCommand(
 			context,
@@ -175,7 +175,7 @@ const exportVerb = command({
 				`${formatNumber(written.objects)} objects and ${formatNumber(written.edges)} edges of ${user}: ${written.page}`,
 			],
 			notes: written.wentOn
-				? ["It went on where an earlier run had ended."]
+				? ["It continued where an earlier run had ended."]
 				: [],
 		};
 	},
@@ -187,12 +187,12 @@ const erase = command({
 	arguments: { user: USER },
 	options: {
 		now: flag(
-			"also if the account was not closed for as long as it could be opened again",
+			"even if the account was not closed, or can still be opened again",
 		),
 		dryRun: DRY_RUN_FLAG,
 		yes: YES,
 	},
-	details: `It cannot be undone, but by a backup. Close the account first: for some days it can be opened again, and until then only --now erases it. It reads all rows of the types that belong to users: on a large fleet that takes hours. A run that was ended is finished by running it again, with the id. ${DETAILS}`,
+	details: `Only a backup can undo it. Close the account first: for some days it can be opened again, and until those are over only --now erases it. It reads all rows of the types that belong to users: on a large fleet that takes hours. If a run was ended, run it again, with the id. ${DETAILS}`,
 	exitCodes: { 1: "not confirmed, or an error", ...INTERRUPTED },
 	async run({ user: name, now, dryRun, yes }, context) {
 		await using corkboard = await openForCommand(
@@ -272,7 +272,7 @@ const erase = command({
 
 const listErased = command({
 	summary:
-		"Prints the users that were erased, and when: for dumps, and for what a backup brings back.",
+		"Prints the users that were erased, and when. Dumps need it, and restores from a backup.",
 	details:
 		"dump --erased takes the lines as they are. After a restore from a backup, run accounts erase --now with each of them again. Stop the server of an embedded data folder first.",
 	hasJson: false,

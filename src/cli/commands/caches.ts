@@ -27,7 +27,7 @@ const listCaches = command({
 	isWatched: true,
 	summary: "Shows the servers of shared caches, and whether they answer.",
 	details:
-		"Those of the map; where it names none, those that the settings of this command name. While they change, those that are to come too.",
+		"It shows those of the map. If the map names none, it shows those of this command's settings. While they change, it shows the new ones too.",
 	exitCodes: { 1: "a server does not answer; or an error" },
 	async run(_given, context) {
 		await using store = openStoreForCommand(context);
@@ -75,7 +75,7 @@ const set = command({
 		...CHANGE_OPTIONS,
 	},
 	details:
-		"Two versions of the topology: first with the servers that are to come beside the former ones, when all processes serve that, with them alone. Only keys that move are read from MySQL meanwhile. The same command goes on where one has ended half-way; with the former servers it takes a change back that is half-way.",
+		"It publishes two versions of the topology. The first has the new servers beside the former ones. When all processes serve that, the second has the new ones alone. Only keys that move are read from MySQL meanwhile. If it ends half-way, run the same command again; with the former servers it undoes the change.",
 	exitCodes: {
 		1: "refused, or some process does not switch: the same command goes on",
 	},

@@ -79,24 +79,24 @@ const WATCH_MS = 1_000;
 
 const follow = command({
 	summary:
-		"Gives out what is committed, in the order of each shard, from the binary logs of the primaries or the logs of an embedded folder.",
+		"Prints or sends what is committed, in the order of each shard, from the binary logs of the primaries or the logs of an embedded folder.",
 	options: {
 		to: option(SINK, `where to: ${SINK.expected} (default -)`, "-"),
 		since: option(
 			"POSITION",
-			"where to go on (default: where the position file says, else from now on)",
+			"where to begin (default: where the position file says, else now)",
 		),
-		from: option(
+		dump: option(
 			"DUMP",
-			"begin with this dump, made with --for restore, and go on with everything since",
+			"begin with this dump, made with --for restore, and continue with everything since",
 		),
 		key: option(
 			"FILE",
-			"with --from: the key that the dump was encrypted with",
+			"with --dump: the key that the dump was encrypted with",
 		),
 		endpoint: option(
 			"URL",
-			"with --from s3://…: a server that speaks S3, other than that of AWS",
+			"with --dump s3://…: a server that speaks S3, other than that of AWS",
 		),
 		select: option(
 			NAMES,
@@ -109,18 +109,18 @@ const follow = command({
 		),
 		secretFile: option(
 			"FILE",
-			`what requests to a URL are signed with, at least ${LEAST_SECRET} bytes`,
+			`a file with the secret that signs requests to a URL, at least ${LEAST_SECRET} bytes`,
 		),
-		limit: option(
+		keep: option(
 			integer(1_000, 1_000_000_000),
-			"with redis: about how many entries the stream keeps (default: all)",
+			"with --to redis: about how many entries the stream keeps (default: all)",
 		),
 		untilNow: flag(
-			"end when everything is given out that was committed before",
+			"end with the last change that was committed before the start",
 		),
 	},
 	details:
-		"Each line is what one transaction did to one object, or to its lists. Every change comes at least once; after a restart the last ones may come again. It follows promotions and moves of shards. What is given out is not limited to what some user may see. It reads with the operator's account, which needs REPLICATION SLAVE and REPLICATION CLIENT. An embedded folder needs changes enable before; its server may run meanwhile.",
+		"Each line is what one transaction did to one object, or to its lists. Every change comes at least once; after a restart the last ones may come again. It follows promotions and moves of shards. It shows everything, whoever may see it. It reads with the operator's account, which needs REPLICATION SLAVE and REPLICATION CLIENT. An embedded folder needs changes enable first; its server may run meanwhile.",
 	exitCodes: { 1: "a log cannot be followed, or an error" },
 	hasJson: false,
 	async run(given, context) {
@@ -139,10 +139,10 @@ const follow = command({
 			context.stderr(`corkboard: ${name}: ${reason}. It is tried again.`);
 		const asked = given.since === undefined ? null : parsePosition(given.since);
 		if (
-			given.from === undefined &&
+			given.dump === undefined &&
 			(given.key ?? given.endpoint) !== undefined
 		) {
-			throw new UsageError("--key and --endpoint are for --from DUMP.");
+			throw new UsageError("--key and --endpoint are for --dump DUMP.");
 		}
 		// Lines of the stream alone go to stdout.
 		const destination = { write: context.stderrRaw };
@@ -164,18 +164,18 @@ const follow = command({
 			},
 		};
 		let since = asked ?? sink.begun;
-		if (given.from !== undefined && since !== null && !since.dump) {
+		if (given.dump !== undefined && since !== null && !since.dump) {
 			context.stderr(
-				`corkboard: ${given.from} is not read: there is a position already, which is not within a dump.`,
+				`corkboard: ${given.dump} is not read: there is a position already, which is not within a dump.`,
 			);
-		} else if (given.from !== undefined) {
-			since = await giveDumpFrom(given.from, given, { ...shared, since }, () =>
+		} else if (given.dump !== undefined) {
+			since = await giveDumpFrom(given.dump, given, { ...shared, since }, () =>
 				graphIdOf(config, context, model),
 			);
 			if (since === null) return 0;
 		} else if (since?.dump !== undefined) {
 			throw new UsageError(
-				`The position is within the dump ${since.dump.id}. Give it: --from DUMP.`,
+				`The position is within the dump ${since.dump.id}. Give it: --dump DUMP.`,
 			);
 		}
 		const follower = source.follow({ ...shared, since });
@@ -204,7 +204,7 @@ const follow = command({
 
 const enable = command({
 	summary:
-		"Has an embedded folder keep a log of what is written, for changes follow.",
+		"Lets an embedded folder keep a log of what is written, for changes follow.",
 	options: {
 		keep: option(
 			integer(1_000, 1_000_000_000),
@@ -212,7 +212,7 @@ const enable = command({
 		),
 	},
 	details:
-		"The log costs writers CPU and disk, so it is off at first. It begins with what is written from then on, and the oldest rows are deleted as new ones come. A follower that was away for longer than that ends with an error. Run it again with --keep to change that. The server may run meanwhile.",
+		"The log costs writers CPU and disk, so it is off at first. It begins with what is written from then on, and the oldest rows are deleted as new ones come. A follower that was away for too long ends with an error. Run it again with --keep to change that. The server may run meanwhile.",
 	async run({ keep }, context) {
 		const { model } = await context.app();
 		const kept: number[] = [];
@@ -255,11 +255,11 @@ const disable = command({
 
 const forget = command({
 	summary:
-		"Deletes what changes follow wrote into a folder of objects that were erased since.",
+		"Deletes lines that changes follow wrote into a folder: those of objects that were erased since.",
 	arguments: { folder: argument("FOLDER") },
 	options: { yes: YES },
 	details:
-		"All lines of these objects go, but the one whose op is erase. Run accounts erase and then changes follow before, so that the folder has these lines, and end changes follow. Programs that read the files by the place in them have to read them anew.",
+		"All lines of these objects go, except the one whose op is erase. First run accounts erase, then changes follow, so that the folder has that line, and end changes follow. Programs that read the files by position have to read them anew.",
 	exitCodes: { 1: "not confirmed, or an error" },
 	async run({ folder, yes }, context) {
 		const question = `This deletes lines from the files in ${folder}: those of objects that were erased.`;
@@ -407,11 +407,11 @@ interface SinkGiven {
 	readonly to: URL | "-";
 	readonly positionFile: string | undefined;
 	readonly secretFile: string | undefined;
-	readonly limit: number | undefined;
+	readonly keep: number | undefined;
 }
 
 async function openSink(
-	{ to, positionFile, secretFile, limit }: SinkGiven,
+	{ to, positionFile, secretFile, keep }: SinkGiven,
 	context: CommandContext,
 	options: {
 		readonly signal: AbortSignal;
@@ -424,8 +424,8 @@ async function openSink(
 	if (secretFile !== undefined && !isHttp) {
 		throw new UsageError("--secret-file is for --to http:… or https:….");
 	}
-	if (limit !== undefined && !isRedis) {
-		throw new UsageError("--limit is for --to redis:….");
+	if (keep !== undefined && !isRedis) {
+		throw new UsageError("--keep is for --to redis:….");
 	}
 	if (to !== "-" && !isDecodable(to.pathname)) {
 		throw new UsageError(
@@ -467,7 +467,7 @@ async function openSink(
 			stream,
 			positionFile,
 			url: url.href,
-			maxLength: limit ?? null,
+			maxLength: keep ?? null,
 		});
 	}
 	if (secretFile === undefined) {

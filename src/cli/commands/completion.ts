@@ -33,18 +33,18 @@ export const { usage, run } = command({
 		"  fish: corkboard completion fish | source                  in ~/.config/fish/config.fish",
 	].join("\n"),
 	options: {
-		of: option(
+		kind: option(
 			oneOf("KIND", VALUES),
 			"with values, which these scripts call: print the hosts, queues, moves or operations that the fleet has now",
 		),
 	},
 	hasJson: false,
-	async run({ shell, of }, context, usages) {
-		if ((shell === "values") !== (of !== undefined)) {
-			throw new UsageError("values and --of belong together.");
+	async run({ shell, kind }, context, usages) {
+		if ((shell === "values") !== (kind !== undefined)) {
+			throw new UsageError("values and --kind belong together.");
 		}
 		if (shell === "values") {
-			return { lines: await VALUES_OF[of ?? "hosts"](context) };
+			return { lines: await VALUES_OF[kind ?? "hosts"](context) };
 		}
 		return { lines: [SHELLS[shell](await usages())] };
 	},

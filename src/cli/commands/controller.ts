@@ -27,7 +27,7 @@ export const { usage, run } = command({
 	options: {
 		guard: option(
 			"ID",
-			"only lift the fences of this move where the command that has started this ends; move starts it so",
+			"only lift the fences of this move if the command that started this process ends; a move starts it so",
 		),
 		runner: option(
 			integer(1, Number.MAX_SAFE_INTEGER, "PID"),

@@ -70,8 +70,8 @@ export const { usage, run } = command({
 		endpoint: option("URL", "a server that speaks S3, other than that of AWS"),
 	},
 	details: [
-		"DEST is file:FOLDER or s3://BUCKET/PREFIX; AWS's own settings say who asks, and where.",
-		"Every database is read at one moment, named in its manifest. Run an interrupted dump",
+		"DEST is file:FOLDER or s3://BUCKET/PREFIX; AWS's own settings have the account and the region.",
+		"Every database is read at one moment, named in its manifest. To continue an interrupted dump,",
 		"again with the same options to go on with it. --for restore has e-mail addresses and",
 		"everything else that is stored, so it needs --key, --sse or --unencrypted.",
 	].join("\n"),

@@ -18,7 +18,10 @@ export const { usage, run } = command({
 		"Runs a query and prints its plan: cost, scans and fetches, shards, cache answers, time.",
 	arguments: { file: optional("FILE|-") },
 	options: {
-		trace: option("ID", "what a server did: id of a trace, error or request"),
+		trace: option(
+			"ID",
+			"show what a server did, by the id of a trace, an error or a request",
+		),
 		variables: option(
 			"JSON|@FILE",
 			"the query's variables, or a file that holds them",

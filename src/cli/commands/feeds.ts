@@ -82,7 +82,7 @@ const explain = command({
 		"Says what the next visit of a home feed would add, or why an item is in it or not.",
 	arguments: { user: argument("USER"), item: optional("ITEM") },
 	details:
-		"USER is a username or an id, ITEM an id. It reads as the user would, and changes nothing: no item is added or taken from the pool.",
+		"USER is a username or an id, ITEM an id. It reads as the user would, and changes nothing: no item is added to the pool or taken from it.",
 	async run({ user: name, item }, context) {
 		await using resources = new AsyncDisposableStack();
 		const feed = await openFeedForCommand(context, resources);
@@ -244,7 +244,7 @@ const rebuild = command({
 		dryRun: DRY_RUN_FLAG,
 	},
 	details:
-		"USER is a username or an id. Pools can be lost: this fills them again. The jobs have the lowest priority, and one that waits already is not made twice, so an interrupted run is simply run again. Users whose visits were lost too need no job: their next look reads what they follow.",
+		"USER is a username or an id. It fills pools that were lost. The jobs have the lowest priority. A job that already waits is not made twice, so an interrupted run can be repeated. Users whose visits were lost too need no job: their next visit reads what they follow.",
 	exitCodes: { 130: "interrupted" },
 	async run({ user, all, dryRun }, context) {
 		if (all === (user !== undefined)) {

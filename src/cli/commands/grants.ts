@@ -43,7 +43,7 @@ const POOL_PRIVILEGES = ACCOUNT_PRIVILEGES.pool.join(", ");
 
 const show = command({
 	summary:
-		"Prints the least privileges that Corkboard's user needs in MySQL, or in Redis.",
+		"Prints the privileges that Corkboard's user needs in MySQL, or in Redis, and no more.",
 	options: {
 		user: option("USER", "name of the user (default corkboard)", "corkboard"),
 		account: option(
@@ -51,7 +51,7 @@ const show = command({
 			"server: of servers, workers and commands (default); operator: of the account that changes the fleet",
 			"server",
 		),
-		redis: flag("those of the user of Redis instead, as its ACL has them"),
+		redis: flag("the rights of Redis's user instead, as its ACL has them"),
 		accountHost: option(
 			"HOST",
 			"from where it may connect, as MySQL writes it (default %)",
@@ -65,7 +65,7 @@ const show = command({
 	},
 	details: [
 		"Run the statements as an administrator on each host, replicas too. They name the databases of",
-		"shards, mod shards, feeds, queue shards and pool shards by a pattern. A server with partial_revokes takes no patterns: there, repeat",
+		"shards, mod shards, feeds, queue shards and pool shards by a pattern. A server with partial_revokes takes no patterns: repeat",
 		"them for each database.",
 	].join("\n"),
 	hasJson: false,
@@ -108,9 +108,9 @@ function serverGrants(
 				(databases) => `GRANT ${privileges} ON ${databases} TO ${account};`,
 			),
 		]),
-		"-- serve, worker, init and the commands of queues, where the topology has queues: jobs, their tables, and the partitions that come and go by the hour.",
+		"-- serve, worker, init and the commands of queues, if the topology has queues: jobs, their tables, and the partitions that come and go by the hour.",
 		`GRANT ${QUEUE_PRIVILEGES} ON ${QUEUES} TO ${account};`,
-		"-- serve, worker and init, where the topology has pools: what waits for home feeds. Only init needs CREATE.",
+		"-- serve, worker and init, if the topology has pools: what waits for home feeds. Only init needs CREATE.",
 		`GRANT ${POOL_PRIVILEGES}, CREATE ON ${POOLS} TO ${account};`,
 		...(product === "mysql"
 			? [

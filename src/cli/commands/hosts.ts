@@ -60,7 +60,7 @@ const check = command({
 		),
 	},
 	details:
-		"What status says, and besides: settings and versions of all MySQL servers, whom replicas follow and what they alone have, databases that are read-only, processes that are behind, operations that nobody runs. It takes up to eight seconds and changes nothing. With CORKBOARD_ADMIN_FILE it asks as the operator's account.",
+		"It checks what status checks, and also: settings and versions of all MySQL servers, which server each replica follows and what only it has, databases that are read-only, processes that are behind, and operations that nobody runs. It takes up to eight seconds and changes nothing. With CORKBOARD_ADMIN_FILE it uses the operator's account.",
 	exitCodes: {
 		1: "a fault, each in a sentence; or an error",
 		3: "no fault was found, but not everything could be checked",
@@ -113,14 +113,40 @@ function printed({
 		...(unchecked.length > 0
 			? [`not looked at: ${unchecked.length}`, ...unchecked.flatMap(indented)]
 			: []),
-		...hosts.map(
-			({ host, settings }) =>
-				`${host} needs for its tables, and has: ${(settings ?? []).map(({ name, least, value }) => `${name} ${least}, ${value}`).join("; ") || "not known"}`,
-		),
+		...settingsTable(hosts),
 	];
 }
 
-/** By `host:port`, or by its host where that is unique. Throws BAD_TOPOLOGY for a server that the topology does not name. */
+/** What servers need for their tables, and have. Those with the same numbers share a row. */
+function settingsTable(
+	hosts: FleetCheck["status"]["hosts"],
+): readonly string[] {
+	const rows = new Map<string, { cells: readonly string[]; on: string[] }>();
+	for (const { host, settings } of hosts) {
+		const known = (settings ?? []).map(({ name, least, value }) => [
+			name,
+			String(least),
+			String(value),
+		]);
+		for (const cells of known.length > 0 ? known : [["not known", "", ""]]) {
+			const row = rows.get(cells.join()) ?? { cells, on: [] };
+			row.on.push(host);
+			rows.set(cells.join(), row);
+		}
+	}
+	if (rows.size === 0) return [];
+	return table([
+		["setting", "needed", "there is", "on"],
+		...[...rows.values()]
+			.toSorted((a, b) => String(a.cells[0]).localeCompare(String(b.cells[0])))
+			.map(({ cells, on }) => [
+				...cells,
+				on.length === hosts.length ? "all servers" : on.join(", "),
+			]),
+	]);
+}
+
+/** By `host:port`, or by its host if that is unique. Throws BAD_TOPOLOGY for a server that the topology does not name. */
 async function databasesOn(
 	config: Config,
 	host: string,
@@ -144,10 +170,10 @@ function indented(sentence: string): readonly string[] {
 const OPTIONS = {
 	dryRun: flag("only check whether it can be done"),
 	yes: YES,
-	dead: flag("the primary is dead: state what is lost, and go on"),
+	dead: flag("the primary is dead: state what is lost, and promote"),
 	acceptLoss: flag("with --dead: give up what the replica has not received"),
 	force: flag(
-		"with --dead: also where the primary answers, or processes reach it",
+		"with --dead: also if the primary answers, or processes reach it",
 	),
 	maxLag: MAX_LAG,
 	maxPause: MAX_PAUSE,
@@ -159,7 +185,7 @@ const promoteHost = command({
 	arguments: { host: argument("HOST") },
 	options: OPTIONS,
 	details:
-		"HOST is the primary as the topology names it, host:port. Writes to its shards wait for a moment; reads do not. Where the command is ended half-way, operations resume goes on, and operations abort goes back.",
+		"HOST is the primary as the topology names it, host:port. Writes to its shards wait for a moment; reads do not. If the command ends half-way, operations resume continues it, and operations abort undoes it.",
 	exitCodes: FLEET_CODES,
 	async run(given, context) {
 		if (given.dead) return runDead(given, context);
@@ -282,7 +308,7 @@ const acceptHostLoss = command({
 		yes: YES,
 	},
 	details:
-		"HOST is the primary as the topology names it, host:port. Only what is shown is accepted: if the loss grows meanwhile, nothing is. No id that the server before may have given is given again: local ids go on a million further. Nothing that was cached of its shards is read again: their generation is raised. Where the command is ended half-way, operations resume goes on.",
+		"HOST is the primary as the topology names it, host:port. Only what is shown is accepted: if the loss grows meanwhile, nothing is. Local ids are raised by a million, so that no id is given twice. The generation of its shards is raised, so that nothing that was cached of them is read again. If the command ends half-way, operations resume continues it.",
 	exitCodes: FLEET_CODES,
 	async run({ host, gtids = null, ...given }, context) {
 		return withFleet(context, async (fleet) => {
@@ -318,7 +344,7 @@ const salvage = command({
 	options: {
 		dryRun: flag("only say what would be brought back"),
 		newer: flag(
-			"where an object was changed on both sides, the greater version wins; without it, what is served stays",
+			"if an object was changed on both sides, the greater version wins; without it, what is served stays",
 		),
 		conflicts: option(
 			"FILE",
@@ -562,7 +588,7 @@ const list = command({
 	isWatched: true,
 	summary: "Lists the servers that the map names, and what each is there for.",
 	details:
-		"Counts are of what a host is the primary of. No host is asked: status says whether they answer, and hosts check what they lack.",
+		"The counts are of shards whose primary the host is. No host is asked: status says whether they answer, and hosts check what they lack.",
 	async run(_given, context) {
 		const hosts = hostsIn(await readMap(context));
 		return {

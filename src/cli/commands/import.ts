@@ -31,7 +31,7 @@ export const { usage, run } = command({
 		'  {"edge":"MAPPING","from":"u:7","to":"u:9"}',
 		"",
 		"Importing the same lines again changes nothing. Run an interrupted import again",
-		"to resume it. Bad lines are reported and skipped. Where a shard does not answer,",
+		"to resume it. Bad lines are reported and skipped. If a shard does not answer,",
 		"it tries again for half a minute.",
 	].join("\n"),
 	exitCodes: { 1: "bad lines, or an error", ...INTERRUPTED },

@@ -28,7 +28,7 @@ export const { usage, run } = command({
 	options: {
 		check: flag("say what is missing and who lacks it, and create nothing"),
 		lost: flag(
-			"make tables again, empty, that were made once and are lost; their ids go on where none was given",
+			"create lost tables again, empty; their new ids begin where none was given before",
 		),
 	},
 	exitCodes: { 3: "with --check: something is missing" },

@@ -47,7 +47,7 @@ const list = command({
 		),
 		due: option(
 			oneOf("WHEN", ["now", "later"]),
-			"of pending jobs, those that are due now, or later",
+			"only pending jobs that are due now, or later",
 		),
 		priority: PRIORITY,
 		matching: MATCHING,
@@ -56,11 +56,11 @@ const list = command({
 			`how many from the start (default ${DEFAULT}, at most ${MOST})`,
 			DEFAULT,
 		),
-		after: option("CURSOR", "go on where a page ended"),
+		after: option("CURSOR", "continue where a page ended"),
 		body: flag("print the bodies too"),
 	},
 	details:
-		"Jobs come by priority, then by time: pending ones by when they are due, running ones by when their claim ends, others by when they ended. A job that does not change while you page is printed once. --matching looks at 10,000 jobs of a shard at a time, so that a page may be empty and still have a cursor.",
+		"Jobs are sorted by priority, then by time: pending ones by when they are due, running ones by when their claim ends, others by when they ended. A job that does not change while you page is printed once. --matching looks at 10,000 jobs of a shard at a time, so that a page may be empty and still have a cursor.",
 	exitCodes: { 1: "a shard does not answer, or an error" },
 	async run(
 		{ queue, state, due, priority, matching, limit, after, body },
@@ -132,7 +132,7 @@ const show = command({
 		"Prints a job: its state, its attempts, what workers reported, its body.",
 	arguments: { id: argument("ID") },
 	details:
-		"ID is such as feedItem.3.497904.01jd9k4w7r2bx8q0m5t6v3n1ye, as jobs list and the log print it.",
+		"ID looks like feedItem.3.497904.01jd9k4w7r2bx8q0m5t6v3n1ye, and jobs list and the log print it.",
 	async run({ id }, context) {
 		await using opened = await openQueuesForCommand(context, "readOnly");
 		const [found = null] = await lookupJobs(opened.store, [id], { body: true });
@@ -203,13 +203,13 @@ const retry = command({
 			0,
 		),
 		running: flag(
-			"with an ID: also a job that is running; what its worker does of it from then on does not count",
+			"with an ID: also a job that is running; its worker's report does not count any more",
 		),
 		limit: LIMIT,
 		dryRun: DRY_RUN_FLAG,
 	},
 	details:
-		"Look at why they failed first: jobs list QUEUE --state failed. A retried job keeps its id, its attempts so far and its status. It can be run again: what was retried has not failed any more. A job of a worker that has gone is free once its claim ends; --running frees it at once.",
+		"Look at why they failed first: jobs list QUEUE --state failed. A retried job keeps its id, its attempts so far and its status. The command can be run again: a job that was retried no longer counts as failed. The job of a worker that is gone is free when its claim ends; --running frees it at once.",
 	async run(given, context) {
 		const { target, priority, matching, attempts, in: dueInMs } = given;
 		const { running } = given;
@@ -256,7 +256,7 @@ const remove = command({
 		yes: YES,
 	},
 	details:
-		"Run it with --dry-run first: it prints the ids. Jobs that are running stay: a worker has them. Finished jobs need not be removed: their disk is given back by itself.",
+		"Run it with --dry-run first: it prints the ids. Jobs that are running stay, because a worker has them. Finished jobs need not be deleted: workers give their disk back.",
 	async run(given, context) {
 		const { target, state, priority, matching } = given;
 		if (state === undefined && parseJobId(target) === null) {

@@ -91,7 +91,7 @@ interface Checked {
 	readonly file: string | null;
 	/** In words. */
 	readonly source: string;
-	/** What it may follow; null where it was not compared. */
+	/** What it may follow; null if it was not compared. */
 	readonly follows: Follows | null;
 }
 
@@ -136,7 +136,7 @@ function describeFollows({ file, version, isSame }: Follows): string {
 		: `may follow version ${version} of ${file}`;
 }
 
-/** Null where there is nothing to ask yet: an embedded folder is made at the first start. */
+/** Null if there is nothing to ask yet: an embedded folder is made at the first start. */
 async function problemsOfHosts(
 	context: CommandContext,
 	topology: Topology,
@@ -169,7 +169,7 @@ function describeTopology(
 	/** Null: the embedded one. */
 	file: string | null,
 	follows: Follows | null,
-	/** Null where no host was asked. */
+	/** Null if no host was asked. */
 	problems: readonly string[] | null,
 ) {
 	const range = ({ range: [first, last], primary, replica }: HostRange) => ({
@@ -245,7 +245,7 @@ const show = command({
 	options: {
 		file: option(
 			"FILE",
-			"write it to FILE instead, with its passwords (mode 0600), to edit and publish it",
+			"write it to FILE instead, with its passwords (mode 0600), so that you can edit and publish it",
 		),
 	},
 	async run({ file }, context) {
@@ -345,13 +345,13 @@ const publish = command({
 			version("N"),
 			"the version that FILE was made from (default: the one that it says)",
 		),
-		initial: flag("only where nothing is stored yet"),
+		initial: flag("only if nothing is stored yet"),
 		why: option("TEXT", "what the history says of it"),
 		unchecked: UNCHECKED,
 		...CHANGE_OPTIONS,
 	},
 	details: [
-		"FILE is checked, and published only if the stored version is the one that it was made from; the new version is the number after it. Where nothing is stored yet, it becomes version 1.",
+		"FILE is checked. It is published only if the stored version is the one that it was made from, and becomes the version after that. If nothing is stored yet, it becomes version 1.",
 		"Hosts that it names anew, for shards that are elsewhere now or for more new users, have to serve, with their tables; of the first version nothing is asked.",
 		"Then it waits until every process serves it.",
 	].join("\n"),
@@ -383,9 +383,7 @@ const rollback = command({
 		"Publishes an older version's open ranges, weights and replicas again.",
 	arguments: { version: argument(version()) },
 	options: {
-		onlyPlacement: flag(
-			"open ranges and weights alone, whatever the hosts are",
-		),
+		onlyPlacement: flag("only open ranges and weights; hosts stay"),
 		unwritten: option(
 			list("HOSTS"),
 			"primaries that do not answer and, as you know, never took a write, separated by commas",
@@ -395,7 +393,7 @@ const rollback = command({
 		...CHANGE_OPTIONS,
 	},
 	details:
-		"Primaries stay, and so do generations: a former primary lacks what was written since, so a version that names one is refused. Where the later primary never took a write, as one at a wrong port, the former comes back, with a higher generation. Shards that came later stay, closed.",
+		"Primaries and generations stay as they are now. A former primary lacks what was written since, so a version that names one is refused. There is one exception: if the later primary never took a write, such as one at a wrong port, the former one comes back, with a higher generation. Shards that came later stay, closed.",
 	exitCodes: CHANGE_EXIT_CODES,
 	async run({ version, onlyPlacement, unwritten: stated, ...given }, context) {
 		await using store = openStoreForCommand(context);
@@ -438,16 +436,16 @@ const wait = command({
 	summary: "Waits until every process serves a version of the topology.",
 	arguments: { version: argument(version()) },
 	options: {
-		maxWait: option(
+		timeout: option(
 			duration(1_000, 86_400_000),
 			"at most so long (default 1m)",
 			MAX_WAIT_MS,
 		),
 	},
-	exitCodes: { 3: "some do not, and are named" },
-	async run({ version, maxWait }, context) {
+	exitCodes: { 3: "some processes do not serve it; they are named" },
+	async run({ version, timeout }, context) {
 		await using store = openStoreForCommand(context);
-		const agreement = await agreed(store, version, maxWait);
+		const agreement = await agreed(store, version, timeout);
 		return {
 			value: { version, ...describeAgreement(agreement) },
 			lines: [printAgreement(agreement, version)],

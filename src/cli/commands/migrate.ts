@@ -48,18 +48,18 @@ import { openRunner, stopFollowing } from "../migrate/runner.ts";
 import { screenLines, showScreens } from "../migrate/showScreens.ts";
 import { createProgressLine } from "../progress.ts";
 import { table } from "../table.ts";
-import { decimal, duration, integer, list, oneOf } from "../values.ts";
+import { decimal, duration, integer, list } from "../values.ts";
 
 const run = command({
 	summary:
 		"Brings the rows of another database over: one pass, which is repeated until nothing is left to do.",
 	arguments: { mapping: MAPPING },
 	options: {
-		since: flag(
-			"read only what changed since the pass before, where the mapping names a column for that; finds no rows that are gone",
+		changed: flag(
+			"read only what changed since the last pass, of tables whose mapping names the column changed; rows that are gone are not found",
 		),
 		follow: flag(
-			"then take over what changes, from the log of the old database, until it is interrupted; the first time with a full pass before it",
+			"take over what changes, from the log of the old database, until it is interrupted; the first time after a full pass",
 		),
 		timeout: option(
 			duration(1_000, 365 * 86_400_000),
@@ -77,34 +77,34 @@ const run = command({
 			"read at most so many rows a second (default: as many as can be written)",
 		),
 		deleteMany: flag(
-			"delete here what is gone there, also if it is more than a tenth",
+			"delete here what is gone there, even if it is more than a tenth",
 		),
 		revive: flag(
-			"bring back what is deleted here and not there: before clients switch, because it brings back what they deleted too",
+			"bring back what is deleted here and not there; use it only before clients switch, because it also brings back what they deleted",
 		),
 		dryRun: DRY_RUN_FLAG,
 	},
 	details: [
 		"MAPPING is a module that says which tables and columns become which types and",
-		"fields (migrate scaffold writes a first one). Rows that did not change cost a",
-		"look-up. What was changed here since is left alone and counted. What is gone",
-		"there is deleted here. Interrupted or killed, it goes on at the row after the",
-		"last one that was written: MAPPING's .state.json says which.",
+		"fields (migrate scaffold writes a first one). A row that did not change costs a",
+		"look-up. An object that was changed here since is left alone and counted. What is gone",
+		"there is deleted here. A pass that was interrupted or killed continues after the",
+		"last row that was written: MAPPING's .state.json says which.",
 		"",
 		"--follow reads the binary log of MySQL or MariaDB, or a replication slot of",
 		"PostgreSQL, which keeps its log until migrate finish or --unfollow.",
 	].join("\n"),
 	exitCodes: { 1: "bad rows, or an error", ...INTERRUPTED },
 	async run(given, context) {
-		const { mapping, since, follow, unfollow, deleteMany, dryRun } = given;
-		if (Number(since) + Number(follow) + Number(unfollow) > 1) {
+		const { mapping, changed, follow, unfollow, deleteMany, dryRun } = given;
+		if (Number(changed) + Number(follow) + Number(unfollow) > 1) {
 			throw new UsageError(
-				"Give one of --since, --follow and --unfollow: each is a way of its own.",
+				"Give one of --changed, --follow and --unfollow: each is a way of its own.",
 			);
 		}
-		if (given.revive && (since || follow || unfollow)) {
+		if (given.revive && (changed || follow || unfollow)) {
 			throw new UsageError(
-				"--revive needs a full pass: no --since, --follow or --unfollow.",
+				"--revive needs a full pass: no --changed, --follow or --unfollow.",
 			);
 		}
 		if (given.only !== undefined && (follow || unfollow)) {
@@ -127,16 +127,16 @@ const run = command({
 				`--only: the mapping has no ${unknown}. It has ${plans.map(({ name }) => name).join(", ")}.`,
 			);
 		}
-		if (since && !state.passes.some(isWhole)) {
+		if (changed && !state.passes.some(isWhole)) {
 			throw new CorkboardError(
 				"BAD_USER_INPUT",
-				"--since needs a full pass before it that has ended: run without --since first.",
+				"--changed needs a full pass before it that has ended: run without --changed first.",
 			);
 		}
-		if (since && last?.kind === "full" && !last.isFinished) {
+		if (changed && last?.kind === "full" && !last.isFinished) {
 			throw new CorkboardError(
 				"BAD_USER_INPUT",
-				"The last full pass has not ended: run without --since to go on with it.",
+				"The last full pass has not ended: run without --changed to go on with it.",
 			);
 		}
 		if (dryRun) {
@@ -155,7 +155,7 @@ const run = command({
 		const report = follow
 			? await runner.follow({ ...given, signal })
 			: await runner.pass({
-					isSince: since,
+					isSince: changed,
 					deleteMany,
 					revives: given.revive,
 					signal,
@@ -221,11 +221,11 @@ const bad = command({
 	summary: "Lists the rows that the last passes of a migration refused.",
 	arguments: { mapping: MAPPING },
 	options: {
-		by: option(oneOf("reason", ["reason"]), "count them by reason"),
+		byReason: flag("count them by reason"),
 	},
-	async run({ mapping, by }) {
+	async run({ mapping, byReason }) {
 		const rows = filesOf(mapping).badRows.read();
-		if (by === "reason") {
+		if (byReason) {
 			const groups = groupByReason(rows);
 			return { value: groups, lines: reasonLines(groups) };
 		}
@@ -247,14 +247,14 @@ const check = command({
 		"Reads the first rows of each table, and says which of them a pass would refuse, and why.",
 	arguments: { mapping: MAPPING },
 	options: {
-		rows: option(
+		limit: option(
 			integer(1, 1_000_000),
 			`read so many rows of each table (default ${formatNumber(ROWS)})`,
 			ROWS,
 		),
 	},
 	exitCodes: { 1: "rows would be refused, or an error" },
-	async run({ mapping, rows: limit }, context) {
+	async run({ mapping, limit }, context) {
 		await using migration = await openMigration(mapping, context);
 		const { plans, source, fields } = migration;
 		const { model, domain } = await context.app();
@@ -354,7 +354,7 @@ const compare = command({
 	},
 	isWatched: true,
 	details:
-		"With --watch each time takes other objects. Of lists it compares the members and their times, which give the order. Rows that passes refuse count as bad, and what was changed here since as newer here: neither is a difference.",
+		"With --watch each time takes other objects. It compares the members of lists and their times, which give the order. Two things are no differences: rows that passes refuse, which count as bad, and what was changed here since, which counts as newer here.",
 	exitCodes: { 1: "differences, or an error", ...INTERRUPTED },
 	async run({ mapping, sample, all, watch = false }, context) {
 		await using migration = await openMigration(mapping, context);
@@ -391,7 +391,7 @@ const shadow = command({
 		),
 	},
 	details:
-		"SCREENS is a module beside the mapping: export default screens({ NAME: { of, document, rows, sql, fields } }). Of each screen it compares the number of rows, their order and each field.",
+		"SCREENS is a module beside the mapping: export default screens({ NAME: { of, document, rows, sql, fields } }). It compares the number of rows of each screen, their order and each field.",
 	exitCodes: { 1: "differences, or an error", ...INTERRUPTED },
 	async run({ mapping, screens: file, sample, rate }, context) {
 		const screens = await readScreens(file);
@@ -426,15 +426,15 @@ const shadow = command({
 
 const finish = command({
 	summary:
-		"Makes the last pass after writes to the old database were stopped, compares both sides, and says whether clients can switch.",
+		"Makes the last pass once writes to the old database are stopped, compares both sides, and says whether clients can switch.",
 	arguments: { mapping: MAPPING },
 	options: {
 		writesStopped: flag(
-			"believe that writes are stopped, if the settings of the old database do not show it; it is still seen if one comes",
+			"believe that writes are stopped although the settings of the old database do not show it; a write that still comes is noticed",
 		),
 		acceptBad: flag("leave behind the rows that were refused"),
 		deleteMany: flag(
-			"delete here what is gone there, also if it is more than a tenth",
+			"delete here what is gone there, even if it is more than a tenth",
 		),
 	},
 	details: [

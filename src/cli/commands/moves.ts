@@ -14,6 +14,7 @@ import type { OperationRecord } from "../../fleet/operations/operationRecord.ts"
 import { isOver, readOperations } from "../../fleet/operations/operations.ts";
 import { isHeld } from "../../fleet/operations/signOfLife.ts";
 import type { TopologyStore } from "../../topology/store.ts";
+import { plural } from "../../util/format.ts";
 import { UsageError } from "../arguments.ts";
 import { argument, command, flag, option } from "../command.ts";
 import { FLEET_CODES, withFleet } from "../fleetCommand.ts";
@@ -43,7 +44,7 @@ const show = command({
 
 const pause = command({
 	summary: "Pauses a move: nothing is copied, and no wave switches.",
-	details: "What changes is still followed.",
+	details: "It still follows what changes.",
 	arguments: { id: argument("ID") },
 	hasJson: false,
 	async run({ id }, context) {
@@ -93,14 +94,14 @@ const set = command({
 
 const cutOver = command({
 	summary: "Lets the next wave of a move switch as soon as it is ready.",
-	details: "Whatever --cut-over says.",
+	details: "It does so whatever --cut-over says.",
 	arguments: { id: argument("ID") },
 	options: { all: flag("all waves that are left") },
 	hasJson: false,
 	async run({ id, all }, context) {
 		return withFleet(context, async (fleet) => {
 			const waves = await allowCutOver(fleet, id, all);
-			return { lines: [`${id}: ${waves} waves may switch`] };
+			return { lines: [`${id}: ${plural(waves, "wave")} may switch`] };
 		});
 	},
 });
@@ -110,26 +111,30 @@ const reverse = command({
 		"Brings the waves of a move back to where they were, with all that was written since.",
 	arguments: { id: argument("ID") },
 	options: {
-		keep: flag("keep the copies there, so that it can be reversed once more"),
+		keepCopies: flag(
+			"keep the copies on the other side, so that the move can be reversed once more",
+		),
 		wave: option(
 			integer(1, 65_536, "N"),
-			"only this one, counted from 1: it goes back for good, and the others keep their way back",
+			"only this wave, counted from 1: it goes back for good, and the others keep their way back",
 		),
 		...REDIRECTING,
 	},
 	exitCodes: FLEET_CODES,
-	async run({ keep, wave, ...given }, context) {
-		if (keep && wave !== undefined) {
-			throw new UsageError("--keep is of all waves: leave it or --wave out.");
+	async run({ keepCopies, wave, ...given }, context) {
+		if (keepCopies && wave !== undefined) {
+			throw new UsageError(
+				"--keep-copies is for all waves: leave it or --wave out.",
+			);
 		}
 		const { id } = given;
 		return redirectMove(
 			context,
 			given,
-			`${wave === undefined ? "All waves go" : `Wave ${wave} goes`} back to where ${wave === undefined ? "they were" : "it was"}${keep ? "" : ", and the copies are dropped"}. Writes to each wave wait for a moment.`,
+			`${wave === undefined ? "All waves go" : `Wave ${wave} goes`} back to where ${wave === undefined ? "they were" : "it was"}${keepCopies ? "" : ", and the copies are dropped"}. Writes to each wave wait for a moment.`,
 			(options) =>
 				wave === undefined
-					? reverseMove(options, id, { keepsWay: keep })
+					? reverseMove(options, id, { keepsWay: keepCopies })
 					: reverseWave(options, id, wave),
 		);
 	},
@@ -189,7 +194,7 @@ const list = command({
 					moves.length === 0
 						? ["no move is under way"]
 						: table([
-								["move", "what", "from", "to", "step", "waves", "runs"],
+								["move", "what", "from", "to", "step", "waves", "run by"],
 								...moves.map((one) => [
 									one.id,
 									`${one.list} ${formatShards(one.range)}`,
@@ -197,7 +202,7 @@ const list = command({
 									one.to,
 									one.step,
 									`${one.over} of ${one.waves}`,
-									one.isHeld ? "yes" : "nobody runs it",
+									one.isHeld ? "a process" : "nobody",
 								]),
 							]),
 			};

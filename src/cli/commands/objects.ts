@@ -46,7 +46,7 @@ const show = command({
 		"Prints the type, shard, table and host of an id, and whether its object exists.",
 	arguments: { id: argument("ID") },
 	details:
-		"An id names its shard and type, so they are printed also where the shard cannot be read; the reason is printed then. The id of a job names its queue, shard and time: jobs show prints the job itself. An id may also be the key with which an import or a migration made the object, if it has a colon: TYPE:8123.",
+		"An id names its shard and type, so they are printed even if the shard cannot be read. Then the reason is printed too. The id of a job names its queue, shard and time: jobs show prints the job itself. An id may also be the key with which an import or a migration made the object, if it has a colon: TYPE:8123.",
 	async run({ id }, context) {
 		if (id.includes(":")) return explainId(await idOfKey(id, context), context);
 		const job = parseJobId(id);
@@ -140,9 +140,9 @@ interface DatabaseLocation {
 }
 
 interface PlacesOfFeed {
-	/** Null where the lists are with the object. */
+	/** Null if the lists are with the object. */
 	readonly feedLists: DatabaseLocation | null;
-	/** Null where there are no pools. */
+	/** Null if there are no pools. */
 	readonly pool: DatabaseLocation | null;
 }
 
@@ -233,7 +233,7 @@ const list = command({
 	},
 	exitCodes: { 1: "objects that could not be read, or an error" },
 	details:
-		"FIELD is the field of Query that reads the list, also if the API does not have it. It prints everything that is stored, regardless of who may see it. Stop the server of an embedded data folder first.",
+		"FIELD is the field of Query that reads the list; it may be an internal one. Everything that is stored is printed, regardless of who may see it. Stop the server of an embedded data folder first.",
 	hasJson: false,
 	async run({ field, limit }, context) {
 		await using corkboard = await openForCommand(
@@ -268,7 +268,7 @@ const rewrite = command({
 		yes: YES,
 	},
 	details:
-		"FILE is a module that exports { type, change(data) }. change returns the new content by stored keys, or null if the object needs no change. Each object is changed under its lock, with its lists and natural keys, as by a mutation. A run that was ended is finished by running it again: objects that need no change any more are only read. Stop the server of an embedded data folder first.",
+		"FILE is a module that exports { type, change(data) }. change returns the new content by stored keys, or null if the object needs no change. Each object is changed under its lock, with its lists and natural keys, as by a mutation. If a run was ended, run it again: objects that need no change any more are only read. Stop the server of an embedded data folder first.",
 	exitCodes: {
 		1: "not confirmed, objects that could not be changed or read, or an error",
 		...INTERRUPTED,

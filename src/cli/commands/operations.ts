@@ -87,7 +87,7 @@ function printed(
 		// Not in the table, which may cut its cells.
 		...rows
 			.filter(isLeft)
-			.map(({ id }) => `nobody runs it: operations resume ${id}`),
+			.map(({ id }) => `nobody runs it: corkboard operations resume ${id}`),
 	];
 }
 
@@ -113,11 +113,11 @@ const resume = command({
 	options: {
 		maxPause: MAX_PAUSE,
 		acceptLoss: flag(
-			"of hosts promote --dead: give up what the replica has not received",
+			"for hosts promote --dead: give up what the replica has not received",
 		),
 	},
 	details:
-		"Anybody may, from any machine, 3 s after the command has ended. It goes on where that was, or goes back where it cannot.",
+		"Anybody may run it, from any machine, 3 s after the command has ended. It continues where the command was, or undoes the operation if it cannot be continued.",
 	exitCodes: FLEET_CODES,
 	async run({ id, maxPause, acceptLoss, json }, context) {
 		return withTracedFleet(context, async (fleet) => {
@@ -157,13 +157,13 @@ const abort = command({
 	arguments: { id: argument("ID") },
 	options: {
 		leave: flag(
-			"end it also where something cannot be undone or, once it has published, completed; it says what",
+			"end it even if something can be neither undone nor completed; it says what",
 		),
 		dryRun: DRY_RUN_FLAG,
-		yes: flag("of --leave: do not ask"),
+		yes: flag("with --leave: do not ask"),
 	},
 	details:
-		"After that there is no way back: resume completes it. What was not done is not undone: an account that could not fence a server is not asked to lift a fence.",
+		"Once it has published there is no way back: operations resume completes it. Only what was done is undone: if the account could not fence a server, no fence is lifted there.",
 	exitCodes: {
 		1: "refused: it is over, or somebody still runs it",
 		3: "it is half done: it has published, so only resume is left, or a server did not answer",

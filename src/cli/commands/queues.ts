@@ -149,7 +149,7 @@ const stats = command({
 	arguments: { queue: optional("QUEUE") },
 	isWatched: true,
 	details:
-		"A state is counted up to 100,000 jobs of each shard; a + says that there are more. MB are those of its files; – where a shard does not say.",
+		"Each state is counted up to 100,000 jobs of each shard; a + says that there are more. MB is the size of the queue's files, and – means that a shard does not say.",
 	exitCodes: { 1: "a shard does not answer, or an error" },
 	async run({ queue }, context) {
 		await using opened = await openQueuesForCommand(context, "readOnly");
@@ -279,7 +279,7 @@ const create = command({
 		),
 	},
 	details:
-		"A name is a small letter and up to 39 letters and digits. It can be run again: after a shard did not answer, and after the topology got further shards.",
+		"A name is a small letter and up to 39 letters and digits. Run it again after a shard did not answer, or after the topology got more shards.",
 	async run({ queue, set }, context) {
 		await using opened = await openQueuesForCommand(context, "readWrite");
 		const { store } = opened;
@@ -310,14 +310,14 @@ const set = command({
 const pause = changeQueueSettings({
 	summary: "Pauses a queue: within a second no job of it starts any more.",
 	details:
-		"Jobs that run go on to their end, and new jobs are accepted. queues resume undoes it; a rate limit stays as it is.",
+		"Jobs that run are finished, and new jobs are accepted. queues resume undoes it; a rate limit stays as it is.",
 	values: ["paused=true"],
 });
 
 const resume = changeQueueSettings({
 	summary: "Lets the jobs of a paused queue start again, within a second.",
 	details:
-		"A queue with maxJobsPerSecond=0 stays still: raise that with queues set.",
+		"A queue with maxJobsPerSecond=0 runs nothing: raise that with queues set.",
 	values: ["paused=default"],
 });
 
@@ -330,7 +330,7 @@ const rotateQueues = command({
 	arguments: { queue: optional("QUEUE") },
 	options: { dryRun: DRY_RUN_FLAG },
 	details:
-		"Prints each span of the past, with what becomes of it and why. No job that is to be kept is lost, also if this is interrupted.",
+		"Prints each span of the past, what becomes of it, and why. No job that is to be kept is lost, even if this is interrupted.",
 	exitCodes: {
 		1: "a shard does not answer, or an error",
 		3: "somebody else uses the table, so it was not changed; workers try again",
@@ -474,7 +474,7 @@ const drain = command({
 		dryRun: DRY_RUN_FLAG,
 	},
 	details:
-		'It publishes the topology with "drain": true for this shard, which an embedded folder does not have: new jobs then go to other shards, and workers, which must run, empty this one. When it is empty, its range can leave the topology. Finished jobs go with it. It can be interrupted and run again.',
+		'It publishes the topology with "drain": true for this shard (an embedded folder cannot do this): new jobs then go to other shards. Workers, which must run, empty this one. When it is empty, its range can leave the topology. Finished jobs go with it. It can be interrupted and run again.',
 	exitCodes: {
 		0: "it is drained and empty",
 		3: "it is not drained, or has jobs that are pending or running",
@@ -527,12 +527,12 @@ const remove = command({
 	options: {
 		confirm: option("QUEUE", "the name once more"),
 		force: flag(
-			"delete it also with jobs that are pending or running, and if Corkboard itself enqueues into it",
+			"delete it even if jobs are pending or running, or if Corkboard itself enqueues into it",
 		),
 		dryRun: DRY_RUN_FLAG,
 	},
 	details:
-		"If it is interrupted, or a shard does not answer, the queue is being deleted until it is run again to the end.",
+		"If it is interrupted, or a shard does not answer, run it again: the queue counts as being deleted until then.",
 	async run({ queue, confirm, force, dryRun }, context) {
 		if (!dryRun && confirm !== queue) {
 			throw new UsageError(

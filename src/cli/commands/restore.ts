@@ -34,7 +34,7 @@ const RAISE_BY = 1_000_000;
 
 export const { usage, run } = command({
 	summary:
-		"Restores a dump into empty databases, or single objects of it into the living graph.",
+		"Restores a dump into empty databases, or single objects of it into the graph while it is served.",
 	arguments: { from: argument("FROM") },
 	options: {
 		shards: option(
@@ -43,9 +43,9 @@ export const { usage, run } = command({
 		),
 		only: option(
 			"TYPE:ID",
-			"bring this object back, with what belongs to it, where it is deleted; nothing that lives is changed",
+			"bring this object back if it is deleted, with what belongs to it; nothing that exists is changed",
 		),
-		resume: flag("go on with a restore that was interrupted"),
+		resume: flag("continue a restore that was interrupted"),
 		raise: option(
 			integer(1, 999_999_999),
 			`how many local ids each table skips, because the dumped graph may have given them since (default ${formatNumber(RAISE_BY)})`,
@@ -62,7 +62,7 @@ export const { usage, run } = command({
 	},
 	details: [
 		"FROM is file:FOLDER or s3://BUCKET/PREFIX with a dump that was made with --for restore.",
-		"With --only servers go on. Without it no server may run: each table is compared with",
+		"With --only servers may run. Without it none may: each table is compared with",
 		"the dump, local ids are raised, outboxes are delivered, and verify --repair settles what differs between shards.",
 	].join("\n"),
 	exitCodes: {

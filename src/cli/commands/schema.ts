@@ -90,7 +90,7 @@ const diff = command({
 	options: {
 		unused: option(
 			DAYS,
-			`a part that nobody used in so many days may be removed (default ${DEFAULT_DAYS}d)`,
+			`a part that nobody used for so many days may be removed (default ${DEFAULT_DAYS}d)`,
 		),
 	},
 	details:

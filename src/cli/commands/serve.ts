@@ -165,12 +165,12 @@ const WORKER_STOP_MS = WORKER_END_MS + 5_000;
 /**
  * V8 lets the heap grow to several times what is alive before it collects all
  * garbage: of a process whose caches are full, from 100 MB to 400. From now on it
- * may double, or grow by half where the caches are large, which are partly answers in
+ * may double, or grow by half if the caches are large, which are partly answers in
  * the heap. While V8 marks what is alive, a process on one core has half of it: with
  * a growth of 25 MB that was every other second under load, and requests were refused
  * meanwhile.
  *
- * V8 also makes objects in the old generation at once where earlier ones of the
+ * V8 also makes objects in the old generation at once if earlier ones of the
  * same place in the code lived long, as those do that caches keep. Most of what is
  * decoded there is of one request, and would stay until all garbage is collected.
  */
@@ -198,7 +198,7 @@ async function check(config: Config, context: CommandContext): Promise<Result> {
 
 type Log = ReturnType<typeof createLog>;
 
-/** Where the log is JSON, all that is said while the program runs is a line of it. */
+/** If the log is JSON, all that is said while the program runs is a line of it. */
 function noting(
 	config: Config,
 	log: Log,

@@ -58,7 +58,7 @@ const open = command({
 	options: {
 		primary: option(
 			"URL",
-			"host of shards that the topology does not have yet",
+			"the host of these shards, if the topology does not have them yet",
 		),
 		replica: option("URL", "its replica"),
 		weight: option(
@@ -75,8 +75,8 @@ const open = command({
 		),
 	},
 	details: [
-		"New shards get their tables, are published closed, and are opened when every process knows them: one that did not would answer null for a user that another has just created there.",
-		"After an interruption, run it again: it goes on from what is there.",
+		"New shards get their tables and are published closed. They are opened when every process knows them. Otherwise a process that does not know them would answer null for a user that another one has just created there.",
+		"After an interruption, run it again: it continues with what is there.",
 	].join("\n"),
 	async run(given, context) {
 		const { shards, primary, replica, weight, without, json } = given;
@@ -122,7 +122,7 @@ const open = command({
 function plan(
 	shards: readonly [number, number],
 	version: number,
-	/** What was found of new hosts; null where the shards have theirs. */
+	/** What was found of new hosts; null if the shards have theirs. */
 	found: readonly string[] | null,
 ): readonly string[] {
 	const text = formatShards(shards);
@@ -172,9 +172,9 @@ const balance = command({
 	options: {
 		empty: option(
 			"HOST",
-			"plan all that this primary has onto the others instead",
+			"plan how to move everything from this primary to the others instead",
 		),
-		moves: option(
+		limit: option(
 			integer(1, 100),
 			`without --empty: at most so many moves (default ${MOST_MOVES})`,
 		),
@@ -186,7 +186,7 @@ const balance = command({
 	details:
 		"It changes nothing, and prints the commands to run. Sizes are those of tables with their indexes, as the servers estimate them; writes are rows, counted by performance_schema. All servers count as equally large.",
 	exitCodes: { 1: "no other primary can take the shards; or an error" },
-	async run({ empty, moves = MOST_MOVES, measure = MEASURED_MS }, context) {
+	async run({ empty, limit = MOST_MOVES, measure = MEASURED_MS }, context) {
 		const config = readConfig(context.env, { secret: "unneeded" });
 		// Loaded on demand: the help does not need them.
 		const { readConfiguredTopology } = await import(
@@ -196,7 +196,7 @@ const balance = command({
 		const { planMoves } = await import("../../fleet/balance/planMoves.ts");
 		const topology = await readConfiguredTopology(config);
 		const measured = await measureLoad(topology, context.env, measure);
-		const { plan, queues } = planMoves(measured, { empty, moves });
+		const { plan, queues } = planMoves(measured, { empty, moves: limit });
 		const commands = plan.moves.map(commandOf);
 		return {
 			value: {
@@ -301,7 +301,7 @@ const move = command({
 		yes: YES,
 	},
 	details:
-		"Of one that has begun: moves show, pause, resume, set, cut-over, reverse, complete and cancel. SHARDS is a range of shards, or lookups, feeds or pools and a range of them. It ends when all waves are over; the former copies stay on the old primary under other names. Then moves complete drops them, and moves reverse goes back. Interrupted or killed, it is resumed by moves resume.",
+		"The verbs of moves are for a move that has begun: show, pause, resume, set, cut-over, reverse, complete and cancel. SHARDS is a range of shards, or lookups, feeds or pools and a range of them. It ends when all waves have switched. The former copies stay on the old primary under other names. Then moves complete drops them, and moves reverse goes back. If it is interrupted or killed, moves resume continues it.",
 	exitCodes: FLEET_CODES,
 	async run({ shards, to, replica, waveSize, parallel, ...given }, context) {
 		const moved = movedIn(shards);

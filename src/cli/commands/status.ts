@@ -28,7 +28,7 @@ export const { usage, run } = command({
 		delay.enable();
 		const status = await fleetStatus(own, config);
 		delay.disable();
-		// 0 where there was no sample.
+		// 0 if there was no sample.
 		const delayMs = delay.max / 1e6;
 		return {
 			value: asJson(status, delayMs),
@@ -39,7 +39,7 @@ export const { usage, run } = command({
 });
 
 /**
- * Where no name server answers, the system looks up the name of a host for ten
+ * If no name server answers, the system looks up the name of a host for ten
  * seconds and more. Nothing can stop a lookup, and the process ends after it. So
  * the C library (glibc) is set to ask once, for a second.
  */
@@ -94,7 +94,7 @@ const MEMBER_HEAD = [
 
 function memberLines({ members, topology }: FleetStatus): readonly string[] {
 	if (members === null) {
-		// Where the store is a file, most often nobody can write beside it.
+		// If the store is a file, most often nobody can write beside it.
 		return topology.store === null ? [] : ["processes: not known", ""];
 	}
 	return members.length === 0

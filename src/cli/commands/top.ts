@@ -31,7 +31,7 @@ export const { usage, run } = command({
 			"the server's admin address, such as http://127.0.0.1:9464 (default: CORKBOARD_ADMIN)",
 		),
 		every: option(duration(1_000, 60_000), "1s to 1m (default 2s)", 2_000),
-		once: flag("print it once, of that time, and end"),
+		once: flag("print it once, over that time, and end"),
 	},
 	details:
 		"q quits. It reads /metrics there: with --workers it shows all processes together. --json needs --once.",

@@ -21,7 +21,7 @@ const fields = command({
 	summary:
 		"Prints which fields of the schema clients used, how often, and when last.",
 	options: usageOptions(
-		"print the fields that nobody used in so many days, such as 30d",
+		"print the fields that nobody used for so many days, such as 30d",
 	),
 	details:
 		"A field is used if it is in an operation that ran, whatever @skip left out. A field of an interface counts as used on each of its types. Servers store what they counted every 30 s.",
@@ -69,10 +69,10 @@ function lastOf(uses: readonly Use[]): string | null {
 const documents = command({
 	summary: "Prints which documents clients sent, how often, and when last.",
 	options: usageOptions(
-		"print the documents that nobody sent in so many days, such as 30d: of CORKBOARD_DOCUMENT_FILES, and of those that were sent before",
+		"print the documents that nobody sent for so many days, such as 30d, of CORKBOARD_DOCUMENT_FILES and of those that were sent before",
 	),
 	details:
-		"A document is named by the operation and the SHA-256 of its text. Where there are document files, those of no file are counted together, as are those beyond the limits.",
+		"A document is named by the operation and the SHA-256 of its text. If there are document files, documents that are in none of them are counted together. So are those beyond the limits.",
 	exitCodes: USAGE_EXIT_CODES,
 	async run(given, context) {
 		const config = readConfig(context.env, { secret: "unneeded" });

@@ -39,7 +39,7 @@ export function bashCompletion(usages: ReadonlyMap<string, Usage>): string {
 		"	esac",
 		// The fleet is asked only while a value may be typed.
 		'	if [[ -n "$values" && "$cur" != -* ]]; then',
-		`		words="$words $(corkboard completion values --of "$values" 2>/dev/null)"`,
+		`		words="$words $(corkboard completion values --kind "$values" 2>/dev/null)"`,
 		"	fi",
 		`	local IFS=$'\\n'`,
 		`	COMPREPLY=($(IFS=' ' compgen -W "$words" -- "$cur"))`,

@@ -35,7 +35,7 @@ export function fishCompletion(usages: ReadonlyMap<string, Usage>): string {
 					]).join(" "),
 				),
 				values &&
-					`${start} -a ${quoted(`(corkboard completion values --of ${values} 2>/dev/null)`)}`,
+					`${start} -a ${quoted(`(corkboard completion values --kind ${values} 2>/dev/null)`)}`,
 				files && `${start} -F`,
 			]);
 		}),

@@ -41,7 +41,7 @@ export function zshCompletion(usages: ReadonlyMap<string, Usage>): string {
 					description ? `${word}:${description.replaceAll(":", "\\:")}` : word,
 				),
 			);
-			return `		${quoted(after)}) offered=(${offered.join(" ")}${values === null ? "" : ` \${(f)"$(corkboard completion values --of ${values} 2>/dev/null)"}`})${files ? "; _files" : ""} ;;`;
+			return `		${quoted(after)}) offered=(${offered.join(" ")}${values === null ? "" : ` \${(f)"$(corkboard completion values --kind ${values} 2>/dev/null)"}`})${files ? "; _files" : ""} ;;`;
 		}),
 		"	esac",
 		"	_describe 'corkboard' offered",

@@ -36,7 +36,7 @@ export class LagWatch {
 		this.#say(
 			isLate
 				? `The pass waits: ${name} is ${Math.round(seconds)} s behind.`
-				: "The replica has caught up: the pass goes on.",
+				: "The replica has caught up: the pass continues.",
 		);
 	}
 }

@@ -53,7 +53,7 @@ export function filesOf(mapping: string): MigrationFiles {
 	};
 }
 
-/** Reads the mapping, opens its source and holds the one against the other. Throws BAD_CONFIG. */
+/** Reads the mapping, opens its source and compares the two. Throws BAD_CONFIG. */
 export async function openMigration(
 	file: string,
 	context: Pick<CommandContext, "app">,

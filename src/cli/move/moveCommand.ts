@@ -72,7 +72,7 @@ export const WISHES = {
 	),
 	maxPause: option(
 		duration(50, MOST_MS),
-		"how long writes may wait for a wave before it is given up for now (default 1s)",
+		"how long writes may wait while a wave switches; if it takes longer, it is tried again later (default 1s)",
 	),
 	maxLag: option(
 		duration(0, MOST_MS),
@@ -88,7 +88,7 @@ export const WISHES = {
 	),
 	killBlockers: option(
 		oneOf("on|off", ["on", "off"]),
-		"on: end clients' transactions that are open for more than 1 s and hold a wave up (default off)",
+		"on: end clients' transactions that are open for more than 1 s and keep a wave from switching (default off)",
 	),
 };
 
@@ -138,7 +138,7 @@ export async function redirectMove(
 		run({ ...fleet, isDryRun: true }),
 	);
 	if (dryRun) {
-		return { value: now, lines: [`${id}: it can be done: ${question}`] };
+		return { value: now, lines: [`${id}: it can be done. ${question}`] };
 	}
 	if (!(await isConfirmed(context, given, question))) return 1;
 	return runOnMove(context, id, json, run);

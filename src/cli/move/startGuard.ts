@@ -8,7 +8,7 @@ const LAUNCH = join(import.meta.dirname, "../launch.mjs");
 
 /** See `startGuard`. */
 export interface Guard extends Disposable {
-	/** Undefined where it could not be started. */
+	/** Undefined if it could not be started. */
 	readonly pid: number | undefined;
 	/** Keeps this process waiting for its end, which it else does not. */
 	ended(): Promise<void>;

@@ -1,6 +1,7 @@
 import type { MoveReport, MoveStatus } from "../../fleet/move/moveStatus.ts";
 import { isSettledStep } from "../../fleet/operations/operations.ts";
 import { compact } from "../../util/compact.ts";
+import { plural } from "../../util/format.ts";
 import { pauseLines, rangeOf } from "../describeMove.ts";
 import { formatSeconds, formatShards } from "../values.ts";
 
@@ -18,7 +19,7 @@ export function statusLines(status: MoveStatus): readonly string[] {
 		...(running === null ? [] : runningLines(running)),
 		waitingLine(status),
 		late.length > 0 &&
-			`${late.length} late transactions on former copies: ${late.join(", ")}`,
+			`${plural(late.length, "late transaction")} on former copies: ${late.join(", ")}`,
 		wayBack.waves === 0
 			? `way back: ${over === 0 ? "none is needed, no wave switched" : isSettledStep(step) ? "closed" : "not open before the former copies are parked"}`
 			: `way back: open for ${wayBack.waves} waves, ${wayBack.seconds === null ? "as long as the binary log is kept" : `${days(wayBack.seconds)} of binary log from each switch on`}`,
@@ -32,7 +33,7 @@ function runningLines(running: MoveReport): readonly string[] {
 	const share = Math.round(running.throttledShare * 100);
 	return [
 		`${running.step}: ${tables.copied} of ${tables.total} tables copied, ${rows.copied} of about ${rows.total} rows, ${rows.perSecond} rows/s${running.secondsLeft === null ? "" : `, about ${formatSeconds(running.secondsLeft)} left`}`,
-		`stream ${lagMs === null ? "not there yet" : `${Math.round(lagMs)} ms behind`}, ${verified.tables} of ${verified.total} tables verified (${differences} differences)`,
+		`stream ${lagMs === null ? "not there yet" : `${Math.round(lagMs)} ms behind`}, ${verified.tables} of ${verified.total} tables verified (${plural(differences, "difference")})`,
 		`throttled ${share} % of the time${running.throttledBy === null ? "" : `, now by ${running.throttledBy}`}`,
 	];
 }
@@ -42,9 +43,9 @@ function undoLine({ operation, step, undo }: MoveStatus): string | false {
 	if (isSettledStep(step)) return false;
 	const ways = compact([
 		undo.cancel > 0 &&
-			`corkboard moves cancel ${operation} drops what was copied of ${undo.cancel} waves`,
+			`corkboard moves cancel ${operation} drops what was copied of ${plural(undo.cancel, "wave")}`,
 		undo.reverse > 0 &&
-			`corkboard moves reverse ${operation} brings ${undo.reverse} waves back`,
+			`corkboard moves reverse ${operation} brings ${plural(undo.reverse, "wave")} back`,
 	]);
 	return ways.length > 0 && `undo: ${ways.join("; ")}`;
 }

@@ -92,7 +92,7 @@ export async function changeTarget(
 	}
 }
 
-/** Throws a usage error where an option is given that chooses among jobs. */
+/** Throws a usage error if an option is given that chooses among jobs. */
 function refuseChoices(choices: Readonly<Record<string, unknown>>): void {
 	if (Object.values(choices).every((value) => value === undefined)) return;
 	const names = Object.keys(choices).map((name) => `--${name}`);

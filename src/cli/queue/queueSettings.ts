@@ -17,7 +17,7 @@ import {
 export const SETTINGS_OPTIONS = {
 	options: { dryRun: DRY_RUN_FLAG },
 	exitCodes: {
-		1: "a shard does not answer, and gets the settings when it is run again; they are in force nevertheless. Or an error",
+		1: "a shard does not answer: the settings are in force, and the shard gets them when this is run again. Or an error",
 	},
 };
 

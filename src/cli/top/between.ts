@@ -52,14 +52,14 @@ export class Between {
 		];
 	}
 
-	/** The mean of what a histogram observed, in its unit; null where nothing was. */
+	/** The mean of what a histogram observed, in its unit; null if nothing was. */
 	mean(name: string, labels: Labels = {}): number | null {
 		const count = this.rise(`${name}_count`, labels);
 		const sum = this.rise(`${name}_sum`, labels);
 		return count === null || count === 0 || sum === null ? null : sum / count;
 	}
 
-	/** A quantile of what a histogram observed, as `histogram_quantile` estimates it; null where nothing was. */
+	/** A quantile of what a histogram observed, as `histogram_quantile` estimates it; null if nothing was. */
 	quantile(q: number, name: string, labels: Labels = {}): number | null {
 		const buckets = new Map<number, number>();
 		for (const sample of this.#matching(`${name}_bucket`, labels)) {

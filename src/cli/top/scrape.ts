@@ -29,7 +29,7 @@ export async function scrape(
 	try {
 		const late = AbortSignal.timeout(DEADLINE_MS);
 		response = await fetch(address, {
-			// What it shows is of now, also where the process is late.
+			// What it shows is of now, even if the process is late.
 			headers: { "cache-control": "no-cache" },
 			signal: signal === undefined ? late : AbortSignal.any([late, signal]),
 		});

@@ -20,10 +20,10 @@ const SHOW_CURSOR = "\x1b[?25h";
 const HOME = "\x1b[H";
 const CLEAR_LINE = "\x1b[K";
 const CLEAR_BELOW = "\x1b[J";
-/** Where a terminal does not say: as those of old. */
+/** If a terminal does not say: as those of old. */
 const DEFAULT_SIZE = { columns: 80, rows: 24 };
 
-/** Null where input or output is no terminal. */
+/** Null if input or output is no terminal. */
 export function openTerminal(
 	{ input, output }: TerminalStreams,
 	on: { readonly key: (key: string) => void; readonly resize: () => void },

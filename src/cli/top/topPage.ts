@@ -8,7 +8,7 @@ interface TopPage {
 	readonly url: string;
 	/** Null before the second scrape. */
 	readonly report: TopReport | null;
-	/** Why the last scrape failed, and for how many seconds it has; null where it did not. */
+	/** Why the last scrape failed, and for how many seconds it has; null if it did not. */
 	readonly failure: {
 		readonly reason: string;
 		readonly seconds: number;
@@ -18,7 +18,7 @@ interface TopPage {
 
 /** What is not known. */
 const UNKNOWN = "–";
-/** Documents that are shown where there is room; the page of a large fleet keeps this many at least. */
+/** Documents that are shown if there is room; the page of a large fleet keeps this many at least. */
 const MIN_DOCUMENTS = 3;
 
 /** The lines of the page, for a terminal of this size: none longer, and not more. Without a size all. */

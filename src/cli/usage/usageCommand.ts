@@ -29,7 +29,7 @@ interface CountedUsage {
 	readonly unusedDays: number | null;
 }
 
-/** Throws as `readUsage` where usage is not counted, and a usage error for a wrong `--unused`. */
+/** Throws as `readUsage` if usage is not counted, and a usage error for a wrong `--unused`. */
 export async function countUsage(
 	{
 		unused,

@@ -43,7 +43,7 @@ export interface UsageRow {
 	readonly requests: number;
 	readonly lastDay: string | null;
 	readonly clients: readonly NamedCount[];
-	/** Where it is listed. */
+	/** If it is listed. */
 	readonly files?: readonly string[];
 }
 

@@ -14,7 +14,7 @@ export interface DumpFiles extends AsyncDisposable {
 	/** Stores a file, in the place of one of that name. When it resolves, the file is durable. */
 	put(name: string, chunks: Chunks): Promise<void>;
 
-	/** Null where there is no such file. */
+	/** Null if there is no such file. */
 	read(name: string): Promise<AsyncIterable<Uint8Array> | null>;
 
 	/** The names of all files that begin with this. */
@@ -34,7 +34,7 @@ export interface FilesOptions {
 	readonly sse: string | null;
 }
 
-/** Null where there is no such file. */
+/** Null if there is no such file. */
 export async function readWhole(
 	files: DumpFiles,
 	name: string,

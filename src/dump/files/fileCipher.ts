@@ -48,7 +48,7 @@ export class FileCipher {
 		yield this.#seal(waiting, nth, LAST);
 	}
 
-	/** Throws BAD_DATA where the key is another one, or the file is not whole. */
+	/** Throws BAD_DATA if the key is another one, or the file is not whole. */
 	async *decrypt(
 		chunks: AsyncIterable<Uint8Array>,
 		name: string,
@@ -97,7 +97,7 @@ export class FileCipher {
 		]);
 	}
 
-	/** Null where the tag is not right. */
+	/** Null if the tag is not right. */
 	#open(frame: Buffer, nth: number): Buffer | null {
 		const from = LENGTH_BYTES + IV_BYTES;
 		const decipher = createDecipheriv(

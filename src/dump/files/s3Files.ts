@@ -30,7 +30,7 @@ interface S3Options extends FilesOptions {
 	readonly silenceMs?: number;
 }
 
-/** Throws BAD_CONFIG where the client is not installed, or no region is set. */
+/** Throws BAD_CONFIG if the client is not installed, or no region is set. */
 export async function openS3Files(options: S3Options): Promise<DumpFiles> {
 	let s3: S3;
 	try {
@@ -272,7 +272,7 @@ class S3Files implements DumpFiles {
 		}
 	}
 
-	/** Null where the server cannot list what is under way: then it stays until the bucket's own rules remove it. */
+	/** Null if the server cannot list what is under way: then it stays until the bucket's own rules remove it. */
 	async #uploads(
 		asked: ListMultipartUploadsCommandInput,
 	): Promise<ListMultipartUploadsCommandOutput | null> {

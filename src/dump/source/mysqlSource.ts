@@ -237,7 +237,7 @@ async function openSnapshot(session: MysqlSession): Promise<DumpPosition> {
 	}
 }
 
-/** Empty where the server has none. */
+/** Empty if the server has none. */
 async function gtidsOf(session: MysqlSession): Promise<string> {
 	if (!session.server.hasGtids) return "";
 	const [[set] = []] = await inTime(

@@ -128,7 +128,7 @@ function openFile(database: Database): SqliteConnection {
 	);
 }
 
-/** Throws BAD_TOPOLOGY where the range names no folder. */
+/** Throws BAD_TOPOLOGY if the range names no folder. */
 export function pathOf({ name, range }: Database): string {
 	const url = parseHostUrl(range.primary);
 	if (url?.scheme !== "sqlite") {

@@ -26,7 +26,7 @@ const CHARACTERS = 1_000_000;
 /** The limit of one transaction. Milliseconds. */
 const INSERT_MS = 120_000;
 
-/** The primaries of a fleet, with the operator's account where there is one. */
+/** The primaries of a fleet, with the operator's account if there is one. */
 export class MysqlTarget implements RestoreTarget {
 	readonly #environment: Environment;
 	readonly #connections: number;

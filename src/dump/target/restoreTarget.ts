@@ -21,10 +21,10 @@ export interface RestoreTarget extends AsyncDisposable {
 	/** What is there now. */
 	rows(database: Database): Snapshot["rows"];
 
-	/** The token of a lookup row of a mod shard; null where there is no row. */
+	/** The token of a lookup row of a mod shard; null if there is no row. */
 	lookup(database: Database, key: LookupKey): Promise<string | null>;
 
-	/** Writes a lookup row that names no object. Returns false, and changes nothing, where the row is not as expected; null: there is none. */
+	/** Writes a lookup row that names no object. Returns false, and changes nothing, if the row is not as expected; null: there is none. */
 	changeLookup(
 		database: Database,
 		key: LookupKey,

@@ -10,7 +10,7 @@ import type { BoundedRanker } from "../ranker.ts";
 export interface FeedJobContext {
 	readonly store: Store;
 	readonly jobs: EnqueuesJobs;
-	/** Null where this process has no pools. */
+	/** Null if this process has no pools. */
 	readonly feed: FeedWork | null;
 }
 
@@ -31,7 +31,7 @@ export interface FeedWork {
 /** Between two tries of a worker that has no pools. */
 const NO_POOLS_MS = 60_000;
 
-/** Throws Later where this process has no pools: another worker may. */
+/** Throws Later if this process has no pools: another worker may. */
 export function feedOf({ feed }: FeedJobContext): FeedWork {
 	if (feed !== null) return feed;
 	throw new Later(

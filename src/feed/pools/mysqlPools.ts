@@ -265,7 +265,7 @@ class MysqlPools implements PoolDriver {
 		}
 	}
 
-	/** Where a shard cannot be written together with the others of its host, each is written by itself. */
+	/** If a shard cannot be written together with the others of its host, each is written by itself. */
 	async #write(
 		host: Host,
 		batches: readonly ShardBatch[],

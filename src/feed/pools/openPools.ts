@@ -21,10 +21,10 @@ export interface PoolOptions {
 	readonly onRetired?: (() => void) | undefined;
 }
 
-/** Opens the pools of a topology; null where it has none, or the home feed is off. Throws BAD_CONFIG where it is to be on without pools. */
+/** Opens the pools of a topology; null if it has none, or the home feed is off. Throws BAD_CONFIG if it is to be on without pools. */
 export async function openPools(
 	topology: Topology,
-	/** Null: where there are pools. */
+	/** Null: only if there are pools. */
 	isOn: boolean | null,
 	options: PoolOptions = {},
 ): Promise<OpenedPools | null> {

@@ -21,7 +21,7 @@ export interface Pools extends AsyncDisposable {
 
 	/**
 	 * Lets one item wait in the pools of those receivers who visited their feed after
-	 * `activeSince`, at most MAX_RECEIVERS of them: one statement for each shard. Where the
+	 * `activeSince`, at most MAX_RECEIVERS of them: one statement for each shard. If the
 	 * picture is known already, in whatever state, nothing changes. The shards that failed
 	 * are in the result; the others are written.
 	 */
@@ -215,6 +215,6 @@ export interface PoolShardStats {
 	readonly rows: number;
 	/** Users with a visit on record. */
 	readonly users: number;
-	/** On disk; 0 where it is not known. */
+	/** On disk; 0 if it is not known. */
 	readonly bytes: number;
 }

@@ -42,7 +42,7 @@ export type PoolValues = readonly unknown[];
 export interface PoolDialect extends Pick<Spelling, "id" | "isOneOf"> {
 	/** Inserts the rows that are not there, whose count is what it changes. */
 	readonly insertAbsent: string;
-	/** Makes the optimizer read a table by an index; empty where it does so by itself. */
+	/** Makes the optimizer read a table by an index; empty if it does so by itself. */
 	index(name: "PRIMARY" | "origin"): string;
 	/** Rows of COLUMNS to insert. */
 	rows(
@@ -53,7 +53,7 @@ export interface PoolDialect extends Pick<Spelling, "id" | "isOneOf"> {
 	): Clause;
 	/** A SELECT with an order and a limit, as part of a UNION. */
 	part(select: string): string;
-	/** What follows the rows to insert where one with the key is there. */
+	/** What follows the rows to insert if one with the key is there. */
 	otherwise(key: string): string;
 	/** The value that was to be inserted. */
 	given(column: string): string;

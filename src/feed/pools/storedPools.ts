@@ -32,7 +32,7 @@ import {
 export interface PoolDriver
 	extends Pick<PoolStore, "shards" | keyof Omit<PoolAdmin, "activeUsers">>,
 		AsyncDisposable {
-	/** None where there is no statement. */
+	/** None if there is no statement. */
 	rows(
 		shard: number,
 		sqlOf: (statements: PoolStatements) => PoolSql | null,

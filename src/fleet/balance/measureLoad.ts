@@ -37,7 +37,7 @@ export interface MeasuredFleet {
 /**
  * Measures what each shard takes of its primary: bytes of tables with their
  * indexes, as the server estimates them, and rows written in `ms`. Changes nothing.
- * Throws UNAVAILABLE where a primary does not answer.
+ * Throws UNAVAILABLE if a primary does not answer.
  */
 export async function measureLoad(
 	topology: Topology,
@@ -120,7 +120,7 @@ async function measureHost(server: FleetServer, ms: number): Promise<Measured> {
 	};
 }
 
-/** Rows that were written since the server started, by database; null where it does not count them. */
+/** Rows that were written since the server started, by database; null if it does not count them. */
 async function writesOf(
 	server: FleetServer,
 ): Promise<ReadonlyMap<string, number> | null> {

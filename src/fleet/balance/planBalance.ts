@@ -75,7 +75,7 @@ class Scale {
 	}
 }
 
-/** Null where all is level enough, or no move makes it better. */
+/** Null if all is level enough, or no move makes it better. */
 function bestMove(fleet: FleetLoad): PlannedMove | null {
 	const loads = loadsByHost(fleet);
 	const scale = new Scale(loads);

@@ -15,8 +15,8 @@ import {
 /**
  * Moves that take all shards of a primary to the others, so that these end as
  * level as they can with few moves: the largest range first, each to the
- * host with the most room, and cut only where it does not fit there. There are
- * fewer moves than ranges and targets. Throws CONFLICT where nobody can take them.
+ * host with the most room, and cut only if it does not fit there. There are
+ * fewer moves than ranges and targets. Throws CONFLICT if nobody can take them.
  */
 export function planEmpty(fleet: FleetLoad, host: string): MovePlan {
 	const before = loadsByHost(fleet);

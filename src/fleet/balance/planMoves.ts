@@ -7,7 +7,7 @@ import { planEmpty } from "./planEmpty.ts";
 
 /**
  * The moves that level a fleet, or that empty one of its primaries, and the queue
- * shards that stay on that. Where one server does not count writes, none of them
+ * shards that stay on that. If one server does not count writes, none of them
  * counts. Throws BAD_TOPOLOGY for a host that is no primary.
  */
 export function planMoves(

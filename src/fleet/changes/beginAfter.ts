@@ -15,7 +15,7 @@ import { byRange, type CopiedShards, type Position } from "./position.ts";
  * shard has a moment of its own, so the logs are read from the earliest of a
  * server's shards on, and what a shard had already is left out.
  *
- * Throws CONFLICT where changes are missing between the copies and the logs: a
+ * Throws CONFLICT if changes are missing between the copies and the logs: a
  * shard was not copied or has moved since, a failover has lost what was copied, or
  * a log does not reach back so far.
  */

@@ -10,7 +10,7 @@ export interface Change {
 	/** The selected fields, by the names of the SDL; null: there was no such object for anybody, or there is none any more. Absent with `erase` and `edges`. */
 	readonly before?: JsonObject | null;
 	readonly after?: JsonObject | null;
-	/** What changed in its lists, in order. Absent where nothing did. */
+	/** What changed in its lists, in order. Absent if nothing did. */
 	readonly edges?: readonly EdgeChange[];
 	readonly shard: number;
 	/** When the transaction was committed, in whole seconds. */

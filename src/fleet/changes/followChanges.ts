@@ -41,9 +41,9 @@ export interface FollowOptions {
 	) => Promise<void>;
 	readonly signal: AbortSignal;
 	readonly onFailure?: (server: string, reason: string) => void;
-	/** Called where a server took the place of one that is dead and lacks transactions that were given out: a copy of its shards has what nobody else has. */
+	/** Called if a server took the place of one that is dead and lacks transactions that were given out: a copy of its shards has what nobody else has. */
 	readonly onLoss?: (server: string, gtids: string) => void;
-	/** Called where a server left the map that cannot be read to its end: what only it has is left out. */
+	/** Called if a server left the map that cannot be read to its end: what only it has is left out. */
 	readonly onLeft?: (server: string, reason: string) => void;
 	/** How often the map is read. Milliseconds. */
 	readonly lookMs?: number;
@@ -90,7 +90,7 @@ export class ChangeFollower {
 	#given: GtidSet;
 	/** Which server's log had the last changes of a shard. */
 	#owners: Map<number, string>;
-	/** What a shard had when it was dumped, where that is not all in `#given`. */
+	/** What a shard had when it was dumped, if that is not all in `#given`. */
 	readonly #dumped: Map<number, GtidSet>;
 	readonly #tables: BinlogTables<FollowedTable>;
 	#version = -1;
@@ -129,7 +129,7 @@ export class ChangeFollower {
 		};
 	}
 
-	/** Ends with the signal, or, with `untilNow`, when it has caught up. Throws where a log cannot be followed. */
+	/** Ends with the signal, or, with `untilNow`, when it has caught up. Throws if a log cannot be followed. */
 	async run(): Promise<void> {
 		const { signal, lookMs = LOOK_MS, untilNow = false } = this.#options;
 		try {

@@ -55,7 +55,7 @@ interface Followed {
 	readonly shard: number;
 	readonly file: ShardFile;
 	readonly id: string;
-	/** By which the disk knows the file, whatever its name; null where it is gone. */
+	/** By which the disk knows the file, whatever its name; null if it is gone. */
 	readonly inode: string | null;
 	given: number;
 	/** When it was last known to have nothing that was not given out. Milliseconds since 1970. */
@@ -91,7 +91,7 @@ export class FolderFollower {
 		return { gtids: sets.join(","), owners: {} };
 	}
 
-	/** Ends with the signal, or, with `untilNow`, when it has caught up. Throws CONFLICT where a log cannot be followed. */
+	/** Ends with the signal, or, with `untilNow`, when it has caught up. Throws CONFLICT if a log cannot be followed. */
 	async run(): Promise<void> {
 		const { signal, lookMs = LOOK_MS, untilNow = false } = this.#options;
 		try {
@@ -178,7 +178,7 @@ export class FolderFollower {
 		);
 	}
 
-	/** True: the logs have more. Throws CONFLICT where one has lost what was not given out. */
+	/** True: the logs have more. Throws CONFLICT if one has lost what was not given out. */
 	async #give(): Promise<boolean> {
 		const { model, selection, take } = this.#options;
 		const changes: Change[] = [];
@@ -238,7 +238,7 @@ export class FolderFollower {
 	}
 }
 
-/** The position from which the stream of a folder has everything that these copies lack. Throws CONFLICT where a log does not reach back so far, or is another one. */
+/** The position from which the stream of a folder has everything that these copies lack. Throws CONFLICT if a log does not reach back so far, or is another one. */
 export function beginAfterFolder(
 	model: Model,
 	topology: Topology,

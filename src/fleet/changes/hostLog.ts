@@ -57,7 +57,7 @@ export class HostLog {
 		return this.#options.server.executed();
 	}
 
-	/** Ends with the signal. Throws where the log cannot be followed, which no other try would change. */
+	/** Ends with the signal. Throws if the log cannot be followed, which no other try would change. */
 	async run(): Promise<void> {
 		const { server, signal, onFailure } = this.#options;
 		while (!signal.aborted) {

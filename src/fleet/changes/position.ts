@@ -68,7 +68,7 @@ export function parsePosition(text: string): Position {
 	);
 }
 
-/** Throws where its numbers are none. */
+/** Throws if its numbers are none. */
 function isGtidSet(value: unknown): value is string {
 	return typeof value === "string" && new GtidSet(value).size > 0;
 }

@@ -20,7 +20,7 @@ export interface Selection {
 export interface SelectedField {
 	/** The field's key in the stored JSON. */
 	readonly key: string;
-	/** What it is where the key is absent. */
+	/** What it is if the key is absent. */
 	readonly default: JsonValue;
 }
 

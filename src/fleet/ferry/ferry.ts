@@ -218,7 +218,7 @@ export class Ferry implements AsyncDisposable {
 		return this.differences;
 	}
 
-	/** Compares the rows that changed since they were compared: all of them, where nothing changes any more. */
+	/** Compares the rows that changed since they were compared: all of them, if nothing changes any more. */
 	async recheck(ms: number): Promise<{
 		readonly pending: number;
 		readonly differences: readonly Difference[];

@@ -186,7 +186,7 @@ export class FerryState {
 		}
 	}
 
-	/** Takes away all that it knows, and the tables for that where no other ferry has any. */
+	/** Takes away all that it knows, and the tables for that if no other ferry has any. */
 	async forget(): Promise<void> {
 		if (!(await this.#exists())) return;
 		for (const table of [STREAMS, TABLES]) {
@@ -233,7 +233,7 @@ export class FerryState {
 	#takenOver(): CorkboardError {
 		return new CorkboardError(
 			"CONFLICT",
-			`Somebody else goes on with ${this.#name} on ${this.#target.name}.`,
+			`Somebody else continues ${this.#name} on ${this.#target.name}.`,
 		);
 	}
 }

@@ -1,7 +1,7 @@
 import { CorkboardError } from "../../errors.ts";
 import type { FleetServer } from "../server/fleetServer.ts";
 
-/** Throws CONFLICT where a server's binary log cannot be followed from a set of GTIDs on. */
+/** Throws CONFLICT if a server's binary log cannot be followed from a set of GTIDs on. */
 export async function requirePosition(
 	source: FleetServer,
 	target: string,

@@ -66,7 +66,7 @@ export class RowStream {
 		return this.#applied.toString();
 	}
 
-	/** Ends with the signal only. Throws where the stream cannot go on. */
+	/** Ends with the signal only. Throws if the stream cannot go on. */
 	async run(): Promise<never> {
 		const { source, tables, signal } = this.#options;
 		try {

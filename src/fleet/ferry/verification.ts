@@ -12,7 +12,7 @@ import { TouchedKeys } from "./touchedKeys.ts";
 
 /** Keys that are compared again at once. */
 const KEYS = 10_000;
-/** For the target to have what the source had. Rows are compared later where it takes longer. Milliseconds. */
+/** For the target to have what the source had. Rows are compared later if it takes longer. Milliseconds. */
 const CATCH_UP_MS = 5_000;
 
 /** Shows that the rows of a target are those of its source while both change: chunk by chunk once, and each row again that a change touches later. */

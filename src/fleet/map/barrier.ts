@@ -29,7 +29,7 @@ const BY_TIME_MS = 32_000;
 
 /**
  * Waits until every member serves the version or a later one and runs no call on
- * an older one, at most `ms`. A member that starts counts as missing. Where the
+ * an older one, at most `ms`. A member that starts counts as missing. If the
  * store has no members, it waits for as long as a process takes at most.
  */
 export async function agreed(

@@ -64,7 +64,7 @@ export function withReplica(
 /**
  * The map in which one range of a list is on other hosts, with the generations of
  * its shards raised. Ranges are split at its ends, and those beside each other that
- * say the same become one. Throws CONFLICT where a shard of it is not on `from`.
+ * say the same become one. Throws CONFLICT if a shard of it is not on `from`.
  */
 export function moveRange(
 	topology: Topology,
@@ -164,7 +164,7 @@ interface Rollback {
 	readonly unwritten: ReadonlySet<string>;
 }
 
-/** A primary of the current map where an older one names another. */
+/** A primary of the current map if an older one names another. */
 export interface LaterPrimary {
 	/** `host:port` */
 	readonly name: string;
@@ -177,7 +177,7 @@ export interface LaterPrimary {
  * The current map with what an older one says of open ranges, weights and
  * replicas. Primaries stay, but for those that never took a write: there the older
  * one's come back, under a higher generation. Shards that came later stay, closed. Throws
- * BAD_TOPOLOGY where the older one names another primary in the place of one that
+ * BAD_TOPOLOGY if the older one names another primary in the place of one that
  * was written to, because that host lacks everything written since.
  */
 export function rollbackTo(
@@ -206,7 +206,7 @@ export function rollbackTo(
 	return { ...map, shards: map.shards.map((each) => placedAs(each, old)) };
 }
 
-/** The range with the placement of an older map; closed where that has none of its shards. */
+/** The range with the placement of an older map; closed if that has none of its shards. */
 function placedAs(range: ShardRange, old: Topology): ShardRange {
 	const [shard] = range.range;
 	const then = rangeOf(old, shard);
@@ -250,7 +250,7 @@ function isMoved(now: HostRange, then: HostRange): boolean {
 /** First and last shard. */
 export type Shards = readonly [number, number];
 
-/** Sets what the shards of a range say of placement, splitting ranges at its ends. Throws NOT_FOUND where a shard is in no range. */
+/** Sets what the shards of a range say of placement, splitting ranges at its ends. Throws NOT_FOUND if a shard is in no range. */
 export function placeShards(
 	topology: Topology,
 	range: Shards,
@@ -274,7 +274,7 @@ export function placeShards(
 	return { ...topology, shards };
 }
 
-/** Adds a range on new hosts, closed. Throws CONFLICT where the topology has some of its shards elsewhere. */
+/** Adds a range on new hosts, closed. Throws CONFLICT if the topology has some of its shards elsewhere. */
 export function addShards(
 	topology: Topology,
 	range: Shards,

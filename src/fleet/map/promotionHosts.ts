@@ -30,7 +30,7 @@ export function promotedDatabases(hosts: PromotionHosts): readonly string[] {
 	return shards.length + feeds.length > 0 ? [...names, HOST_DATABASE] : names;
 }
 
-/** Finds a primary by `host:port`, or by its host where that is unique, with itself in the place of the replica. Throws BAD_TOPOLOGY. */
+/** Finds a primary by `host:port`, or by its host if that is unique, with itself in the place of the replica. Throws BAD_TOPOLOGY. */
 export function findPrimary(topology: Topology, given: string): PromotionHosts {
 	const names = new Map(
 		allRanges(topology).map(({ primary }) => [nameOf(primary), primary]),
@@ -53,7 +53,7 @@ export function findPrimary(topology: Topology, given: string): PromotionHosts {
 	};
 }
 
-/** The same with its replica. Throws BAD_TOPOLOGY where it has no single one. */
+/** The same with its replica. Throws BAD_TOPOLOGY if it has no single one. */
 export function findPromotion(
 	topology: Topology,
 	given: string,
@@ -116,7 +116,7 @@ function replicasOf(
 	return [...found.values()];
 }
 
-/** Null also where all of them name none. */
+/** Null even if all of them name none. */
 function replicaFault(
 	primary: string,
 	replicas: readonly NamedReplica[],
@@ -129,7 +129,7 @@ function replicaFault(
 	return `All ranges of ${primary} must name the same replica, because that takes the place of the whole server, but ${named.join("; ")}. Edit the map: map show --file FILE, then map publish FILE.`;
 }
 
-/** The two hosts after the one took the place of the other, which the map names as its replica or not at all. Null where it does not name the new one. */
+/** The two hosts after the one took the place of the other, which the map names as its replica or not at all. Null if it does not name the new one. */
 export function findPromoted(
 	topology: Topology,
 	{ from, to }: Pick<PromotionHosts, "from" | "to">,

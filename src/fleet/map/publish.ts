@@ -22,7 +22,7 @@ export type Edit = (current: Topology | null) => Omit<Topology, "version">;
 export interface Publishing extends About {
 	/** Made again on what others have published meanwhile. */
 	readonly edit: Edit;
-	/** Refused where the store has another version than this one. Default: the newest, whichever that is. */
+	/** Refused if the store has another version than this one. Default: the newest. */
 	readonly from?: number;
 	/** Whether everything is done but the write: what would be refused is refused. */
 	readonly isDryRun?: boolean;
@@ -96,7 +96,7 @@ export async function requireCurrent(
 	throw noTopology();
 }
 
-/** An edit of a map that there has to be. It throws BAD_TOPOLOGY where there is none. */
+/** An edit of a map that there has to be. It throws BAD_TOPOLOGY if there is none. */
 export function existing(
 	edit: (current: Topology) => Omit<Topology, "version">,
 ): Edit {

@@ -12,7 +12,7 @@ export interface ReplicaHosts {
 	readonly replicaUrl: string;
 }
 
-/** The hosts of `replicas add`. Throws BAD_TOPOLOGY where the map does not allow it. */
+/** The hosts of `replicas add`. Throws BAD_TOPOLOGY if the map does not allow it. */
 export function findNewReplica(
 	topology: Topology,
 	given: { readonly host: string; readonly of: string },
@@ -43,7 +43,7 @@ export function findNewReplica(
 	return { primary, replica, primaryUrl, replicaUrl };
 }
 
-/** The hosts of `replicas remove`. Throws BAD_TOPOLOGY where the map names no such replica. */
+/** The hosts of `replicas remove`. Throws BAD_TOPOLOGY if the map names no such replica. */
 export function findReplica(topology: Topology, given: string): ReplicaHosts {
 	const found = new Map<string, ReplicaHosts>();
 	for (const { primary, replica } of mysqlRanges(topology)) {
@@ -73,7 +73,7 @@ export function namesReplica(topology: Topology, name: string): boolean {
 	);
 }
 
-/** Null where the map names no such primary. */
+/** Null if the map names no such primary. */
 export function primaryUrlOf(topology: Topology, name: string): string | null {
 	const range = mysqlRanges(topology).find(
 		({ primary }) => nameOf(primary) === name,

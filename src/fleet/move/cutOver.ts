@@ -161,7 +161,7 @@ export async function lift(
 		await operation.requireHeld();
 		await liftAll(run);
 	}
-	await run.advance("lifted", null, "writes go on where they were");
+	await run.advance("lifted", null, "writes continue where they were");
 }
 
 async function liftAll({ facts, servers }: MoveRun): Promise<void> {

@@ -56,7 +56,7 @@ interface Blocker {
 	readonly isSure: boolean;
 }
 
-/** Those that are open for longer than some seconds, the longest first: of these databases, where the performance schema is on. */
+/** Those that are open for longer than some seconds, the longest first: of these databases, if the performance schema is on. */
 export async function blockersOf(
 	server: FleetServer,
 	databases: readonly string[],

@@ -53,7 +53,7 @@ export async function guardMove(
 			const isSettled = isSettledStep(record.step);
 			if (isSettled && (isAlone || wasOpen)) return false;
 			wasOpen ||= !isSettled;
-			// Where somebody else has it, such as a guard, that one lifts its fence.
+			// If somebody else has it, such as a guard, that one lifts its fence.
 			const isOurs = isRunner(record.holder) && mayBeFenced(record.step);
 			if (revision !== seen) since = performance.now();
 			seen = revision;

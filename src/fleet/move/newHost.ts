@@ -38,7 +38,7 @@ export async function makeHostDatabase({
 	}
 }
 
-/** Drops that again on hosts that the map does not name any more, where nothing of ours is left. */
+/** Drops that again on hosts that the map does not name any more, if nothing of ours is left. */
 export async function dropHostDatabases({
 	options: { store },
 	servers,

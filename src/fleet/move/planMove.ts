@@ -56,7 +56,7 @@ export interface MovePlan {
 	readonly notes: readonly string[];
 }
 
-/** Plans a move. Changes nothing. Throws BAD_TOPOLOGY where the map alone refuses it. */
+/** Plans a move. Changes nothing. Throws BAD_TOPOLOGY if the map alone refuses it. */
 export async function planMove(
 	options: Pick<MoveOptions, "store" | "environment">,
 	asked: AskedMove & { readonly rate?: number | undefined },

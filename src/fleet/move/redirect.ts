@@ -23,7 +23,7 @@ import { wish } from "./wishes.ts";
 const LEAVE_MS = 60_000;
 const LOOK_MS = 250;
 
-/** What is changed of a move whose waves are over, or on their way. Throws CONFLICT where it cannot be. */
+/** What is changed of a move whose waves are over, or on their way. Throws CONFLICT if it cannot be. */
 type Change = (facts: MoveFacts, id: string) => Partial<MoveFacts>;
 
 const canReturn = ({ state }: Wave) => undoOf(state) === "reverse";
@@ -223,7 +223,7 @@ export async function requireMove(
 	);
 }
 
-/** Throws CONFLICT if waves are not where they are to be; `but` is not asked. */
+/** Throws CONFLICT if waves are not if they are to be; `but` is not asked. */
 function requireOver({ waves, aim }: MoveFacts, id: string, but?: Wave): void {
 	const waiting = waves.filter(
 		(wave) =>

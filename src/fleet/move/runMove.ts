@@ -138,7 +138,7 @@ async function parkWave(
 		const [first] = agreement.missing;
 		throw new CorkboardError(
 			"UNAVAILABLE",
-			`${agreement.missing.length} processes do not serve version ${wave.version} yet, such as ${first?.id}, so the former copies stay where they are, fenced. Go on when they do: corkboard operations resume ${operation.record.id}.`,
+			`${agreement.missing.length} processes do not serve version ${wave.version} yet, such as ${first?.id}, so the former copies stay where they are, fenced. Continue when they do: corkboard operations resume ${operation.record.id}.`,
 		);
 	}
 	run.report({ waitsFor: null });

@@ -129,7 +129,7 @@ async function cutOverWhenReady(
 	const { range } = run.wave(index);
 	throw new CorkboardError(
 		"UNAVAILABLE",
-		`${facts.list} ${range.join(" to ")} did not switch in ${maxTries} tries; ${operation.record.log.at(-2) ?? ""}. Writes go on where they were. Try again: corkboard operations resume ${operation.record.id}.`,
+		`${facts.list} ${range.join(" to ")} did not switch in ${maxTries} tries; ${operation.record.log.at(-2) ?? ""}. Writes continue where they were. Try again: corkboard operations resume ${operation.record.id}.`,
 	);
 }
 
@@ -143,7 +143,7 @@ function verified(
 	});
 }
 
-/** Brings the parked copy up to date, and compares it with the one in use: throws CONFLICT where they differ. */
+/** Brings the parked copy up to date, and compares it with the one in use: throws CONFLICT if they differ. */
 export async function rehearse(
 	run: MoveRun,
 	index: number,

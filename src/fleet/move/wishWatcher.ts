@@ -37,7 +37,7 @@ export class WishWatcher implements AsyncDisposable {
 		return new WishWatcher(run, pace, now);
 	}
 
-	/** Throws CONFLICT where somebody has taken the operation over. A copy reads no record by itself. */
+	/** Throws CONFLICT if somebody has taken the operation over. A copy reads no record by itself. */
 	requireHeld(): void {
 		if (this.#lost !== null) throw this.#lost;
 	}
@@ -63,7 +63,7 @@ export class WishWatcher implements AsyncDisposable {
 				if (record.holder !== holder) this.#lose(takenOver(id, record.holder));
 				this.#follow(await readWishes(store, id));
 			} catch (thrown) {
-				// Where the store does not answer, the next look may.
+				// If the store does not answer, the next look may.
 				if (isUnknownRecord(thrown)) this.#lose(thrown as CorkboardError);
 			}
 		}

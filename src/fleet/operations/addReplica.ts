@@ -231,7 +231,7 @@ async function follows(
 	return state.sourceUuid === String(uuid) && state.isApplying;
 }
 
-/** Until it has everything that the source has at one moment. Throws CONFLICT where it does not get there by itself. */
+/** Until it has everything that the source has at one moment. Throws CONFLICT if it does not get there by itself. */
 async function untilCaughtUp(
 	source: FleetServer,
 	target: FleetServer,
@@ -242,7 +242,7 @@ async function untilCaughtUp(
 		if (signal?.aborted) {
 			throw new CorkboardError(
 				"UNAVAILABLE",
-				`Interrupted. ${target.name} goes on following ${source.name}.`,
+				`Interrupted. ${target.name} keeps following ${source.name}.`,
 			);
 		}
 		const state = await target.replica();

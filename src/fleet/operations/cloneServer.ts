@@ -50,8 +50,8 @@ const NO_SUPERVISOR = 3707;
 /**
  * Copies the primary into the other server, or watches a copy that already
  * runs, until that server is up again and holds it. A call after
- * any interruption continues where the server is. Throws CONFLICT where the copy
- * failed: the server is then empty, or holds a part. Throws UNAVAILABLE where it is
+ * any interruption continues where the server is. Throws CONFLICT if the copy
+ * failed: the server is then empty, or holds a part. Throws UNAVAILABLE if it is
  * not started again in time, or `signal` says so: the server goes on by itself.
  */
 export async function cloneServer(
@@ -188,6 +188,6 @@ async function progressOf(target: FleetServer): Promise<CloneProgress> {
 function interrupted({ replica }: ReplicaHosts): CorkboardError {
 	return new CorkboardError(
 		"UNAVAILABLE",
-		`Interrupted. ${replica} goes on copying by itself.`,
+		`Interrupted. ${replica} keeps copying by itself.`,
 	);
 }

@@ -11,7 +11,7 @@ const TRY_MS = 1_500;
 /**
  * Fences the old primaries that are back after `hosts promote --dead`, so that nobody
  * writes to them, and returns their names. One that the map names again is left
- * as it is, and so is one whose successor the map does not name any more. Throws UNAVAILABLE where the store does not answer.
+ * as it is, and so is one whose successor the map does not name any more. Throws UNAVAILABLE if the store does not answer.
  */
 export async function fenceReturned(
 	{

@@ -22,7 +22,7 @@ interface Locking {
 const lockPath = (host: string) =>
 	`locks/${host.replaceAll(/[^A-Za-z0-9._:-]/g, "_")}`;
 
-/** The changes of the store that lock its hosts, where nobody has. */
+/** The changes of the store that lock its hosts, if nobody has. */
 export function firstLocks(record: Locking): readonly StoreChange[] {
 	return hostsOf(record).map((host) => ({
 		path: lockPath(host),
@@ -96,7 +96,7 @@ export async function unlocked(
 	return changes;
 }
 
-/** Those that lock what it does not hold. Throws CONFLICT where another operation does. */
+/** Those that lock what it does not hold. Throws CONFLICT if another operation does. */
 export async function lockedAgain(
 	store: Pick<TopologyStore, "get">,
 	record: Locking,

@@ -5,6 +5,7 @@ import {
 	type RememberedWrite,
 } from "../../topology/asks.ts";
 import type { TopologyStore } from "../../topology/store.ts";
+import { plural } from "../../util/format.ts";
 import type { FleetServer } from "../server/fleetServer.ts";
 
 /** What a primary acknowledged, and a replica that takes its place lacks. */
@@ -37,7 +38,7 @@ export async function measureLoss(
 	{ store, askMs }: { readonly store: TopologyStore; readonly askMs: number },
 	primary: string,
 	replica: FleetServer,
-	/** What the primary itself says, where it answers; else empty. */
+	/** What the primary itself says, if it answers; else empty. */
 	executed: string,
 ): Promise<Loss> {
 	const first = await askMembers(
@@ -85,7 +86,7 @@ export async function grownBy(
 
 /** `as 3 processes know` */
 export function whoKnows({ answered, silent }: Loss, hint = ""): string {
-	const known = `as ${answered} processes know`;
+	const known = `as ${plural(answered, "process knows", "processes know")}`;
 	return silent.length === 0
 		? known
 		: `${known}; ${silent.length} did not answer${hint}: ${silent.join(", ")}`;

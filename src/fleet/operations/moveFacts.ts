@@ -65,7 +65,7 @@ export type MoveHost = MoveFacts["from"];
 
 export const otherSide = (side: Side): Side => (side === "to" ? "from" : "to");
 
-/** What a record says. Throws INTERNAL where another version has written it otherwise. */
+/** What a record says. Throws INTERNAL if another version has written it otherwise. */
 export function moveFactsIn(record: {
 	readonly id: string;
 	readonly move?: unknown;

@@ -190,7 +190,7 @@ export const MOVE_TABLE = [
 		during: ["lifting"],
 		step: "moving",
 		undo: "as before",
-		about: "writes go on where they were",
+		about: "writes continue where they were",
 	},
 	{
 		task: "park",

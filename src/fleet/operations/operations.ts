@@ -60,7 +60,7 @@ export class Operation implements AsyncDisposable {
 		this.#signs = new SignsOfLife(store, record.id, record.holder);
 	}
 
-	/** Writes the record, locks both hosts and gives a sign of life, in one write. Throws CONFLICT where another operation has one of them. */
+	/** Writes the record, locks both hosts and gives a sign of life, in one write. Throws CONFLICT if another operation has one of them. */
 	static async begin(
 		store: TopologyStore,
 		about: AboutOperation,
@@ -104,7 +104,7 @@ export class Operation implements AsyncDisposable {
 		return new Operation(store, record, found.revision);
 	}
 
-	/** Takes over a record whose holder is gone. Throws CONFLICT where it is over, or still runs. */
+	/** Takes over a record whose holder is gone. Throws CONFLICT if it is over, or still runs. */
 	static async takeOver(
 		store: TopologyStore,
 		id: string,
@@ -119,7 +119,7 @@ export class Operation implements AsyncDisposable {
 		);
 	}
 
-	/** Null where its holder gives signs of life, also between the look and the take-over. Throws CONFLICT where it is over. */
+	/** Null if its holder gives signs of life, also between the look and the take-over. Throws CONFLICT if it is over. */
 	static async tryTakeOver(
 		store: TopologyStore,
 		id: string,
@@ -149,7 +149,7 @@ export class Operation implements AsyncDisposable {
 		return this.#record;
 	}
 
-	/** Changes the record by compare-and-set, together with other paths. Throws CONFLICT where somebody took it over. */
+	/** Changes the record by compare-and-set, together with other paths. Throws CONFLICT if somebody took it over. */
 	async save(
 		patch: RecordPatch,
 		line: string | null = null,
@@ -165,7 +165,7 @@ export class Operation implements AsyncDisposable {
 		this.#record = next;
 	}
 
-	/** Throws CONFLICT where somebody took it over: this process may have been paused. Asked before each change of a server. */
+	/** Throws CONFLICT if somebody took it over: this process may have been paused. Asked before each change of a server. */
 	async requireHeld(): Promise<void> {
 		const { id } = this.#record;
 		const found = await this.#store.get(recordPath(id));
@@ -188,7 +188,7 @@ export class Operation implements AsyncDisposable {
 		await this.save({ step }, logged, [...locks, ...others]);
 	}
 
-	/** Locks the hosts again, with a change of the record. Throws CONFLICT where another operation has one of them. */
+	/** Locks the hosts again, with a change of the record. Throws CONFLICT if another operation has one of them. */
 	async lockAgain(patch: RecordPatch, line: string): Promise<void> {
 		const locks = await lockedAgain(this.#store, this.#record);
 		await this.save(patch, line, locks);

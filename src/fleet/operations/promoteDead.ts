@@ -29,9 +29,9 @@ import {
 import type { Aborted, OperationPlan } from "./steps.ts";
 
 export interface DeadOptions extends PromoteOptions {
-	/** Also where the primary answers, or processes reach it: it is fenced then. */
+	/** Even if the primary answers, or processes reach it: it is fenced then. */
 	readonly force?: boolean;
-	/** Whether to give up what is lost. Called where something is; default: no. */
+	/** Whether to give up what is lost. Called if something is; default: no. */
 	readonly acceptLoss?: (loss: Loss) => boolean | Promise<boolean>;
 	/** How long processes may take to say what they know. Milliseconds. */
 	readonly askMs?: number;
@@ -67,7 +67,7 @@ interface DeadCheck {
 	readonly faults: readonly string[];
 	/** What does not stop it, and may take longer than expected. */
 	readonly notes: readonly string[];
-	/** Null where the replica does not answer. */
+	/** Null if the replica does not answer. */
 	readonly loss: Loss | null;
 }
 
@@ -202,7 +202,7 @@ function signsOfLife(
 ): readonly string[] {
 	if (silence === null) {
 		return [
-			`${from} answers. Where it lives, nothing need be lost: corkboard hosts promote ${from}. With --force it is fenced and given up all the same.`,
+			`${from} answers. If it lives, nothing has to be lost: corkboard hosts promote ${from}. With --force it is fenced, and the replica is promoted all the same.`,
 		];
 	}
 	if (reached > lost) {
@@ -251,7 +251,7 @@ export async function promoteDead(
 	return beginPromotion(options, deadVariant(options), checked);
 }
 
-/** Where what is lost was not accepted yet, `acceptLoss` is asked. */
+/** If what is lost was not accepted yet, `acceptLoss` is asked. */
 export function deadPlan(
 	options: DeadOptions,
 	operation: Operation,
@@ -411,7 +411,7 @@ function notAccepted(loss: Loss, hosts: PromotionHosts): Aborted {
 }
 
 /**
- * Null once it took the fence: where it answers, it is not dead enough to be trusted.
+ * Null once it took the fence: if it answers, it is not dead enough to be trusted.
  * Else why not: that it does not answer, or what it said.
  */
 async function fenceIfReached(

@@ -107,7 +107,7 @@ export async function findHosts(
 	return hosts;
 }
 
-/** Throws CONFLICT where there are faults; nothing has changed then. */
+/** Throws CONFLICT if there are faults; nothing has changed then. */
 export async function beginPromotion(
 	options: PromoteOptions,
 	variant: PromotionVariant,
@@ -239,7 +239,7 @@ async function hostsOf(
 	);
 }
 
-/** Throws CONFLICT where another publication has changed who the two hosts are. */
+/** Throws CONFLICT if another publication has changed who the two hosts are. */
 function stillNamed(topology: Topology, hosts: PromotionHosts): PromotionHosts {
 	const found = findPromotion(topology, hosts.from);
 	const { from, to } = found;

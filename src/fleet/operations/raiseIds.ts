@@ -48,8 +48,8 @@ interface RaisedTable {
  * which takes nothing but ids. So it is no operation: there is nothing to undo or to
  * resume, and a record would keep the host locked after a kill.
  *
- * Throws BAD_TOPOLOGY where nothing can be raised there, CONFLICT where it takes no
- * writes or its local ids would end, UNAVAILABLE where it does not answer.
+ * Throws BAD_TOPOLOGY if nothing can be raised there, CONFLICT if it takes no
+ * writes or its local ids would end, UNAVAILABLE if it does not answer.
  */
 export async function raiseIds(options: RaiseOptions): Promise<RaisedIds> {
 	const { by, isDryRun } = options;

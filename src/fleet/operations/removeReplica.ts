@@ -23,7 +23,7 @@ import { beginSteps, type OperationPlan } from "./steps.ts";
 const ANSWER_MS = 10_000;
 const AGREE_MS = 30_000;
 
-/** The hosts, whether the replica answers, and what speaks against it. Throws BAD_TOPOLOGY where the map names no such replica. */
+/** The hosts, whether the replica answers, and what speaks against it. Throws BAD_TOPOLOGY if the map names no such replica. */
 export async function checkRemoveReplica(
 	{ store, environment }: Pick<ReplicaOptions, "store" | "environment">,
 	host: string,
@@ -51,7 +51,7 @@ export async function checkRemoveReplica(
 
 /**
  * Takes a replica out of the topology, waits until no process reads from it, and
- * then stops its replication, where it answers. Its data stays, and it refuses
+ * then stops its replication, if it answers. Its data stays, and it refuses
  * writes. The order matters: no process may read from a replica that has stopped.
  */
 export async function removeReplica(
@@ -113,7 +113,7 @@ export function removeReplicaPlan(
 					if (agreement.missing.length === 0) return undefined;
 					throw new CorkboardError(
 						"UNAVAILABLE",
-						`${agreement.missing.map((member) => member.id).join(", ")} may still read from ${to}, which goes on replicating.`,
+						`${agreement.missing.map((member) => member.id).join(", ")} may still read from ${to}, which keeps replicating.`,
 					);
 				},
 			},

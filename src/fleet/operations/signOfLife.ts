@@ -50,7 +50,7 @@ export function firstBeat(
  * Whether somebody runs an operation: whether the sign of life that its holder
  * writes each second changes within three. No clock is compared with another's:
  * those of two machines may differ by more than that, and so may those of two
- * servers of the store. Nothing is waited for where the holder has left by itself.
+ * servers of the store. Nothing is waited for if the holder has left by itself.
  */
 export async function lookAtHolder(
 	store: Pick<TopologyStore, "get">,
@@ -103,7 +103,7 @@ export class SignsOfLife implements AsyncDisposable {
 		this.#id = id;
 		this.#holder = holder;
 		this.#timer = setInterval(() => {
-			// Where the store does not answer, the next one may.
+			// If the store does not answer, the next one may.
 			this.#running = this.#running.then(() =>
 				this.#write(beatText(holder, this.#report)).catch(() => {}),
 			);

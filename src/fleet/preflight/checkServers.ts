@@ -78,7 +78,7 @@ interface Checked extends Required<Pick<FleetFacts, "processes">> {
 	readonly url: string;
 	readonly databases: readonly string[];
 	readonly environment: Environment;
-	/** Most connections of one process to it; undefined where that is not known. */
+	/** Most connections of one process to it; undefined if that is not known. */
 	readonly connections: number | undefined;
 	readonly fencedByMoves: ReadonlySet<string>;
 	readonly ofUnknown: ReadonlySet<string>;
@@ -127,7 +127,7 @@ const CHECKS: readonly Check[] = [
 	},
 ];
 
-/** Looks at all MySQL servers of a topology side by side, with the operator's account where there is one. Changes nothing. */
+/** Looks at all MySQL servers of a topology side by side, with the operator's account if there is one. Changes nothing. */
 export async function checkServers(
 	topology: Topology,
 	environment: Environment,
@@ -185,7 +185,7 @@ class Looks {
 		);
 	}
 
-	/** Null where it cannot be asked, or is no MySQL. */
+	/** Null if it cannot be asked, or is no MySQL. */
 	async #checkServer(
 		server: FleetServer,
 		url: string,

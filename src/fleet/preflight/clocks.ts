@@ -32,7 +32,7 @@ export async function readClock(
 	return { name: server.name, least, most };
 }
 
-/** A sentence for each server whose clock is surely a second or more from that of this process, and for the two that are furthest apart where none is. */
+/** A sentence for each server whose clock is surely a second or more from that of this process, and for the two that are furthest apart if none is. */
 export function clockFaults(
 	offsets: readonly ClockOffset[],
 ): readonly string[] {

@@ -89,7 +89,7 @@ export async function databasesOn(
 	return rows.map(([name]) => String(name));
 }
 
-/** Loads the plugin where it is not loaded. Throws UNAVAILABLE where the server does not have it. */
+/** Loads the plugin where it is not loaded. Throws UNAVAILABLE if the server does not have it. */
 export async function installClone(server: FleetServer): Promise<void> {
 	if (await hasClone(server)) return;
 	const isFenced = await server.isFenced();

@@ -180,7 +180,7 @@ const MOVING = [
 	"ALTER",
 ];
 
-/** All faults at once; only the first ones where nothing more can be asked. */
+/** All faults at once; only the first ones if nothing more can be asked. */
 export async function moveFaults(
 	move: CheckedMove,
 ): Promise<readonly MoveFault[]> {

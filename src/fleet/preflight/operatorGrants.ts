@@ -40,7 +40,7 @@ export const OPERATOR_TABLE_GRANTS: readonly {
 	readonly on: readonly string[];
 }[] = [
 	{
-		why: "promotion: comparing tables, and raising local ids: by a row or, where a table refuses that for what was added to it, by altering the table. Checks try it on temporary copies.",
+		why: "promotion: comparing tables, and raising local ids: by a row or, if what was added to a table makes it refuse the row, by altering the table. Checks try it on temporary copies.",
 		privileges: "SELECT, INSERT, CREATE, ALTER, CREATE TEMPORARY TABLES",
 		on: [
 			"`db_____`.*",
@@ -70,7 +70,7 @@ export const OPERATOR_TABLE_GRANTS: readonly {
 		on: ["performance_schema.*"],
 	},
 	{
-		why: "replicas add: loading the clone plugin, where the option file does not.",
+		why: "replicas add: loading the clone plugin, if the option file does not.",
 		privileges: "INSERT",
 		on: ["mysql.plugin"],
 	},
@@ -119,7 +119,7 @@ const RAISING = [
 	"CREATE TEMPORARY TABLES",
 ];
 
-/** A sentence where the account lacks a right that a command needs on a server; asked before the command changes anything. */
+/** A sentence if the account lacks a right that a command needs on a server; asked before the command changes anything. */
 export async function grantFaults(
 	server: FleetServer,
 	needed: readonly string[],

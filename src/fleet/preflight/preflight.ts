@@ -161,7 +161,7 @@ export async function readVersion(
 	};
 }
 
-/** Negative where the first is older. */
+/** Negative if the first is older. */
 export function compareVersions(first: string, second: string): number {
 	const numbers = (text: string) =>
 		(/^\d+(\.\d+)*/.exec(text)?.[0] ?? "0").split(".").map(Number);

@@ -48,8 +48,8 @@ interface FindOptions {
 
 /**
  * Finds what `hosts salvage HOST` would bring back. Changes nothing. Throws CONFLICT
- * where no promotion gave the host up, or the topology names it; UNAVAILABLE
- * where one of the two servers does not answer.
+ * if no promotion gave the host up, or the topology names it; UNAVAILABLE
+ * if one of the two servers does not answer.
  */
 export async function findSalvage(
 	options: FindOptions,

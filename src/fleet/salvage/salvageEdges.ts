@@ -107,7 +107,7 @@ function isRepaired(
 	return isBack && current?.state === REMOVED && after?.state === PRESENT;
 }
 
-/** Also where the lost side has the greater version, but is not what the other was before. */
+/** Even if the lost side has the greater version, but is not what the other was before. */
 function isConflict(
 	{ before, after }: LostEdge,
 	current: Edge | null,

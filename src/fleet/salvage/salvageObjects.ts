@@ -13,7 +13,7 @@ const OBJECTS = 100;
 
 export interface SalvageOptions {
 	readonly store: Store;
-	/** Whether the greater version wins where both sides were changed. */
+	/** Whether the greater version wins if both sides were changed. */
 	readonly newer: boolean;
 	readonly isDryRun: boolean;
 	readonly signal: AbortSignal;
@@ -116,7 +116,7 @@ function decide(
 		: "conflict";
 }
 
-/** Also where the lost side wins over another. */
+/** Even if the lost side wins over another. */
 function isConflict(
 	{ before }: LostObject,
 	current: JsonObject | null,

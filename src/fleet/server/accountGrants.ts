@@ -14,7 +14,7 @@ export const ACCOUNT_PRIVILEGES: Readonly<
 	pool: ROWS,
 };
 
-/** A sentence where the account of the processes, as `server` is asked with, lacks something on these databases. */
+/** A sentence if the account of the processes, as `server` is asked with, lacks something on these databases. */
 export async function accountFaults(
 	server: FleetServer,
 	databases: readonly string[],

@@ -264,7 +264,7 @@ export class FleetServer implements AsyncDisposable {
 		return String(late) === "0";
 	}
 
-	/** Null where it follows no other. */
+	/** Null if it follows no other. */
 	async replica(): Promise<ReplicaState | null> {
 		const rows = await this.rows("replica", "SHOW REPLICA STATUS");
 		const [row] = rows;
@@ -337,8 +337,8 @@ export class FleetServer implements AsyncDisposable {
 
 	/**
 	 * Replaces all that it holds with a copy of another server, with the operator's
-	 * account there. Ends when it has shut down, or where it fails; it is never
-	 * repeated, and goes on in the server where the caller ends.
+	 * account there. Ends when it has shut down, or if it fails; it is never
+	 * repeated, and goes on in the server if the caller ends.
 	 */
 	async clone(source: FleetServer): Promise<void> {
 		const { host, port, user, password } = source.#address;

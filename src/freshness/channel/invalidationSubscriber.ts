@@ -46,7 +46,7 @@ export interface InvalidationListener {
  * wait for that, since it takes milliseconds, and to read past the caches would
  * make the process later still. Only if no proof comes although it listened is it
  * cut off: lost, it bypasses what is cached of these channels, until one comes
- * after all. It starts lost, and is lost at once where the subscription ends.
+ * after all. It starts lost, and is lost at once if the subscription ends.
  */
 export class InvalidationSubscriber implements Disposable {
 	readonly #options: SubscriberOptions;

@@ -11,7 +11,7 @@ const MAX_UNREADABLE_DELAY_MS = 300_000;
 
 /**
  * How long after a failed delivery the entry is left by every process, in
- * milliseconds, where the failure is the entry's own: exponential, bounded, and
+ * milliseconds, if the failure is the entry's own: exponential, bounded, and
  * with jitter so that entries that failed together do not come back together.
  * `attempts` is how often the entry itself failed before: backoff does not grow
  * while hosts are out of reach.

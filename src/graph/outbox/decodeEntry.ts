@@ -9,7 +9,7 @@ import type { OutboxEntry } from "./entry.ts";
 /**
  * The entry of an outbox row, every part of it checked: what a damaged row or
  * another version of the program wrote is never delivered by half and then
- * deleted. Throws BAD_DATA with what is wrong; `stored` is null where the row's
+ * deleted. Throws BAD_DATA with what is wrong; `stored` is null if the row's
  * text is not a JSON object. The message names parts and names, never values.
  */
 export function decodeEntry(

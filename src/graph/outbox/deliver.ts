@@ -287,7 +287,7 @@ class GroupDelivery {
 			await stepForEach(jobs, (all) => this.#writer.enqueueJobs(all));
 			return deferred;
 		}
-		// No response waits for them. Where something else is left of an entry, the outbox worker enqueues them with that.
+		// No response waits for them. If something else is left of an entry, the outbox worker enqueues them with that.
 		const byRow = Map.groupBy(jobs, ({ row }) => row);
 		for (const [row, own] of byRow) {
 			if (this.#parts.has(row)) for (const { keep } of own) keep();
@@ -359,7 +359,7 @@ async function step<T, Result>(
 	}
 }
 
-/** The same where each item has a result of its own. */
+/** The same, if each item has a result of its own. */
 async function stepForEach<T>(
 	items: readonly Item<T>[],
 	run: (values: readonly T[]) => Promise<readonly unknown[]>,

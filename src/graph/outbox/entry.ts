@@ -40,7 +40,7 @@ export interface EdgeUpdate {
 	readonly to: Id;
 	readonly state: EdgeState;
 	readonly version: number;
-	/** The source's sequence, or that of the object's content; null where the list itself decides: in other lists that follow a reference. */
+	/** The source's sequence, or that of the object's content; null if the list itself decides: in other lists that follow a reference. */
 	readonly sequence: number | null;
 	/** The neighbor that the edge was asked to stand next to. */
 	readonly before?: Id;

@@ -124,7 +124,7 @@ export function isInvalidation(error: unknown): boolean {
 const SHARED_CACHES = "shared caches";
 
 /**
- * The host that this process could not reach, where a delivery failed because
+ * The host that this process could not reach, if a delivery failed because
  * of that; null for a failure that any other process would meet too.
  */
 export function unreachedHost(error: unknown): string | null {

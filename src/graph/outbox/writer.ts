@@ -30,9 +30,9 @@ export interface Writer {
 	compareAndSetLookups(
 		changes: readonly LookupChange[],
 	): Promise<readonly KeyResult<LookupRow | null>[]>;
-	/** Whether every shared cache acknowledged, and Redis took the publication. `host`: the one host of a shared cache that holds all of the keys, where the caller knows. */
+	/** Whether every shared cache acknowledged, and Redis took the publication. `host`: the one host of a shared cache that holds all of the keys, if the caller knows. */
 	invalidate(changed: ChangedKeys, host?: string | null): Promise<boolean>;
-	/** At once, where nobody waits for it. */
+	/** At once if nobody waits for it. */
 	deleteOutboxEntries(rows: readonly OutboxKey[]): MaybePromise<void>;
 	/**
 	 * Enqueue jobs of entries, also those that another process may have enqueued. A result for each.

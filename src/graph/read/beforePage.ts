@@ -96,7 +96,7 @@ export class PageHookCalls {
 	}
 
 	/**
-	 * What `AtEnd` says of the viewer's own list, where this page reaches its end; null
+	 * What `AtEnd` says of the viewer's own list, if this page reaches its end; null
 	 * if nothing is called for this list.
 	 */
 	async atEnd(

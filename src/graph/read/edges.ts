@@ -78,7 +78,7 @@ type FoundEdge = Head | EpochPosition;
 
 /**
  * Edges of lists, each null if it is not present. They are looked for in heads, which
- * are read whole where they do not say it. Only lists longer than any head are asked
+ * are read whole if they do not say it. Only lists longer than any head are asked
  * edge by edge.
  */
 export function findEdges(

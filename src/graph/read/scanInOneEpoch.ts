@@ -25,7 +25,7 @@ const MAX_SCANS = 6;
 
 /**
  * Scans lists, so that bounds and edges are of one epoch: a sequence means
- * something in its own epoch only (docs/consistency.md, "5. Pages"). Where the
+ * something in its own epoch only (docs/consistency.md, "5. Pages"). If the
  * scan finds another epoch than that of a bound, the renumberings between the
  * two say where the bound is now, and the list is scanned again. Nothing
  * else of the program may compare positions of different reads.

@@ -156,7 +156,7 @@ export function createVisibility(
 
 /**
  * Whether the object exists for anyone: not deleted, not waiting for its natural
- * keys, not rejected for want of them. A value that is neither hides it: where what
+ * keys, not rejected for want of them. A value that is neither hides it: if what
  * was stored is damaged, nobody knows that it may be seen.
  */
 export function isActive({ data }: Pick<Node, "data">): boolean {
@@ -186,7 +186,7 @@ const UNRESTRICTED: Pick<BoundType, "keys" | "rule" | "sharedBy"> = {
 	sharedBy: null,
 };
 
-/** What the object is visible with; null where it is visible to nobody. */
+/** What the object is visible with; null if it is visible to nobody. */
 function relatedIn(
 	node: Node,
 	keys: VisibilityKeys,

@@ -15,7 +15,7 @@ import { VisibilityDecider } from "./visibility.ts";
 export class VisibleObjects {
 	readonly #objects: LoadedObjects;
 	readonly #lists: ViewerLists;
-	/** Lists that hide something: they are read beside the first objects. Others only where an object is hidden from those whom it is not shared with. */
+	/** Lists that hide something: they are read beside the first objects. Others only if an object is hidden from those whom it is not shared with. */
 	readonly #hiding: readonly Mapping[];
 	readonly #decider: VisibilityDecider;
 

@@ -57,7 +57,7 @@ function listByReference(
 	return typeof from === "string" && isInGroup ? (from as Id) : null;
 }
 
-/** The sequence of an object with this content on its list of a derived mapping; null where the list decides: unless it is grouped, or ordered by a field. */
+/** The sequence of an object with this content on its list of a derived mapping; null if the list decides: unless it is grouped, or ordered by a field. */
 export function sequenceByContent(
 	mapping: Mapping,
 	content: JsonObject,

@@ -64,7 +64,7 @@ export class Head extends CacheEntry {
 		return `${count}|${epoch}|${complete ? 1 : 0}|${edges}`;
 	}
 
-	/** Null where `packed` did not write what follows in the text. The head has the string `from`, and of the text the edges. */
+	/** Null if `packed` did not write what follows in the text. The head has the string `from`, and of the text the edges. */
 	static unpacked(from: Id, text: string, start = 0): Head | null {
 		const countEnd = text.indexOf("|", start);
 		const epochEnd = text.indexOf("|", countEnd + 1);

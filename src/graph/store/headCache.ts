@@ -16,7 +16,7 @@ import type { MaybePromise } from "../../util/maybePromise.ts";
 import { DEEPEST_HEAD, Head, USUAL_DEPTH } from "./head.ts";
 
 /**
- * How many edges are read for a head: none where only the count is wanted, a few
+ * How many edges are read for a head: none if only the count is wanted, a few
  * of each of many lists, half a page, `USUAL_DEPTH`, and more for pages behind that
  * and for lists that are wanted whole. A list read at one depth is replaced when a
  * deeper one is wanted.

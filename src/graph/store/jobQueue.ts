@@ -68,8 +68,8 @@ export interface JobQueue {
 	/**
 	 * Chooses places and times for jobs of one write, before its transaction. The
 	 * function that it resolves to is synchronous, for `decide`: each call makes
-	 * new jobs. It resolves soon also where the queue's hosts do not answer; to
-	 * null where no shard of the queue takes jobs: the write then leaves none, as
+	 * new jobs. It resolves soon even if the queue's hosts do not answer; to
+	 * null if no shard of the queue takes jobs: the write then leaves none, as
 	 * without a queue.
 	 */
 	prepare(): Promise<((job: WantedJob) => EntryJob) | null>;
@@ -82,7 +82,7 @@ export interface JobQueue {
 	hostOf(shard: number): string | null;
 }
 
-/** For entries with jobs where the topology has no queues any more. */
+/** For entries with jobs if the topology has no queues any more. */
 export function noQueue(): CorkboardError {
 	return new CorkboardError(
 		"UNAVAILABLE",

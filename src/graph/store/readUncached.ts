@@ -36,7 +36,7 @@ export async function readUncachedResults(
 	);
 }
 
-/** The same where any error is an error of the whole write. */
+/** The same, if any error is an error of the whole write. */
 export async function readUncachedObjects(
 	store: Store,
 	ids: readonly Id[],

@@ -69,7 +69,7 @@ export interface ReadStore {
 	cachedObject(id: Id, moment?: Moment): CachedObject | undefined;
 	/** The head, of any depth, if it is cached in the process. */
 	cachedHead(mapping: Mapping, from: Id, moment?: Moment): Head | undefined;
-	/** How what is read depends on the viewer, where that is recorded. */
+	/** How what is read depends on the viewer, if that is recorded. */
 	readonly viewerRecord: ViewerRecord | null;
 	/** The cursor of an edge of the list. It is kept beside a cached head. If it is not kept yet, those of the edges before `end` are spelled with it. */
 	cursorOf(mapping: Mapping, head: Head, at: number, end?: number): string;
@@ -132,7 +132,7 @@ export class Store implements ReadStore, ReadCaches {
 	readonly caches: ProcessCaches;
 	/** Deletes delivered entries where other processes could deliver them again. */
 	readonly outboxDeletions: OutboxDeletions;
-	/** Where writes enqueue jobs; null where no queue is configured. */
+	/** Where writes enqueue jobs; null if no queue is configured. */
 	readonly jobs: StoreJobs | null;
 	/** Whether other processes share the caches, so that the outbox entry of a write has to hold its invalidations. */
 	readonly sharesCaches: boolean;

@@ -44,7 +44,7 @@ interface ArchivedBatch {
 /**
  * Archive the next edges of an object. Each call is a few transactions, each
  * right by itself: the process may die between any two, and a batch may be
- * repeated. Throws UNAVAILABLE where a shard does not answer.
+ * repeated. Throws UNAVAILABLE if a shard does not answer.
  */
 export async function archiveBatch(
 	store: Store,

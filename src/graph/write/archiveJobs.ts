@@ -70,7 +70,7 @@ export function unlistedOwner(
 	return isListed ? null : owner;
 }
 
-/** The jobs for what objects of one type leave behind. Empty where such objects leave nothing. */
+/** The jobs for what objects of one type leave behind. Empty if such objects leave nothing. */
 export function archiveJobs(
 	store: Pick<Store, "domain">,
 	type: ObjectType,

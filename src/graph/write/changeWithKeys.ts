@@ -122,7 +122,7 @@ async function tryChange(
 		await changeReserved(row);
 	} catch (error) {
 		// This change alone could have come to hold its reservations, and it does not.
-		// Where that is not known, the outbox worker asks the object.
+		// If that is not known, the outbox worker asks the object.
 		if (row !== null && !isUnknownOutcome(error)) {
 			await deliverNow(pipeline, [ended(row, reservations)]);
 		}

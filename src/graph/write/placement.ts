@@ -68,7 +68,7 @@ export function createPlacement(
 	};
 }
 
-/** Sums of weights up to each open shard; null where all weigh the same. Kept by the list, which is another one after each change. */
+/** Sums of weights up to each open shard; null if all weigh the same. Kept by the list, which is another one after each change. */
 const sums = new WeakMap<readonly number[], Float64Array | null>();
 
 /** A random open shard, each with a probability in proportion to its weight. */

@@ -33,7 +33,7 @@ const DAY_MS = 24 * 3_600_000;
 /** How much the clocks of processes may differ at most: one wrote the entry, another one removed the edge. Microseconds. */
 const CLOCKS_US = 3_600_000_000;
 
-/** Microseconds since 1970: edges removed earlier can be purged. Throws UNAVAILABLE where an outbox cannot be read. */
+/** Microseconds since 1970: edges removed earlier can be purged. Throws UNAVAILABLE if an outbox cannot be read. */
 export async function purgeableBefore(
 	storage: Pick<Storage, "map" | "read">,
 	now: number = Date.now(),

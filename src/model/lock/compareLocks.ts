@@ -8,7 +8,7 @@ export interface LockDifference {
 	readonly unknown: readonly string[];
 	/** What means one thing here and another there: the program would misread what is stored. */
 	readonly contradictions: readonly string[];
-	/** Both together. Where there is no contradiction, each of them is a part of it. */
+	/** Both together. If there is no contradiction, each of them is a part of it. */
 	readonly union: Lock;
 }
 
@@ -21,7 +21,7 @@ type Entry = Readonly<Record<string, unknown>> & {
 };
 type Entries = Readonly<Record<string, Entry>>;
 
-/** Compares the lock file of a program with the fleet's, null where it has none yet. */
+/** Compares the lock file of a program with the fleet's, null if it has none yet. */
 export function compareLocks(own: Lock, fleet: Lock | null): LockDifference {
 	const stored = fleet ?? EMPTY_LOCK;
 	const additions: string[] = [];

@@ -42,7 +42,7 @@ export function formatProblem(head: Uint8Array): string | null {
 	return null;
 }
 
-/** With its byte order mark; or without it, where a line begins with ASCII characters. */
+/** With its byte order mark; or without it, if a line begins with ASCII characters. */
 function isUtf16(head: Uint8Array): boolean {
 	const [a, b, c, d] = head;
 	if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff)) return true;

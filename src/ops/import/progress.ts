@@ -4,7 +4,7 @@ export interface ImportProgress {
 	readonly totalBytes?: number;
 	/** Lines, since the start. */
 	readonly perSecond: number;
-	/** Where the size of the source is known. */
+	/** Only if the size of the source is known. */
 	readonly secondsLeft?: number;
 }
 

@@ -25,7 +25,7 @@ export interface UnreadLine {
 
 interface RawBatch {
 	readonly lines: readonly RawLine[];
-	/** Bytes read so far; undefined where the source is lines, not bytes. */
+	/** Bytes read so far; undefined if the source is lines, not bytes. */
 	readonly bytes: number | undefined;
 }
 

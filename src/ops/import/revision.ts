@@ -9,7 +9,7 @@
  *     ""                   created by a line without one, or by an import that was killed
  */
 export interface Revision {
-	/** Null where no line with a `rev` wrote the object. */
+	/** Null if no line with a `rev` wrote the object. */
 	readonly rev: string | null;
 	readonly version: number;
 	/** The hash of the content that an import was about to write; null: it was written. */

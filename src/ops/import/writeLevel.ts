@@ -127,7 +127,7 @@ function badLine({ line }: NewObject, reason: string): BadLine {
 	return { kind: "bad", number: line.number, reason };
 }
 
-/** Null where an object that it references was not created. */
+/** Null if an object that it references was not created. */
 export function withReferences(
 	data: JsonObject,
 	references: readonly ResolvedReference[],
@@ -141,7 +141,7 @@ export function withReferences(
 	return content;
 }
 
-/** Returns null where an object that it references was not created. */
+/** Returns null if an object that it references was not created. */
 function prepareObject(
 	store: Store,
 	numbering: Numbering,

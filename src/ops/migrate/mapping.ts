@@ -22,7 +22,7 @@ interface TableMapping {
 	readonly where?: string;
 	/** The same as a function, for files too. */
 	readonly only?: (row: Row) => boolean;
-	/** The column that says when the row was last changed, for passes with `--since`. */
+	/** The column that says when the row was last changed, for passes with `--changed`. */
 	readonly changed?: string;
 	/** The row is deleted if this column is neither null nor false, or this function says so. A row that is gone needs nothing here. */
 	readonly deleted?: string | ((row: Row) => boolean);
@@ -166,7 +166,7 @@ export function local(
 	};
 }
 
-/** Null where the column is empty or white space. */
+/** Null if the column is empty or white space. */
 export function blankToNull(column: string): Conversion {
 	return {
 		columns: [column],

@@ -276,7 +276,7 @@ function without(
 	});
 }
 
-/** The list at a path of a response, or the object there; none where it is null. */
+/** The list at a path of a response, or the object there; none if it is null. */
 function nodesAt(
 	name: string,
 	path: string,
@@ -292,7 +292,7 @@ function nodesAt(
 	return Array.isArray(found) ? found : [found];
 }
 
-/** Null where something before is null. Throws for a name that is not there. */
+/** Null if something before is null. Throws for a name that is not there. */
 function valueAt(
 	given: unknown,
 	path: string,

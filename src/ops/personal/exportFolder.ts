@@ -48,7 +48,7 @@ interface WrittenExport {
 /**
  * Writes the export of a user into a folder, readable by its owner alone. A run
  * that ended early goes on at the page where it was. Throws CONFLICT for a folder
- * with anything else in it, and UNAVAILABLE where it cannot be written.
+ * with anything else in it, and UNAVAILABLE if it cannot be written.
  */
 export async function writeExport(
 	context: ExportContext,
@@ -108,7 +108,7 @@ export async function writeExport(
 		if (thrown instanceof CorkboardError || syscall === undefined) throw thrown;
 		throw new CorkboardError(
 			"UNAVAILABLE",
-			`The export was not written to ${folder}: ${code === "ENOSPC" ? "the disk is full" : reasonOf(thrown)}. Run it again: it goes on where it was.`,
+			`The export was not written to ${folder}: ${code === "ENOSPC" ? "the disk is full" : reasonOf(thrown)}. Run it again: it continues where it was.`,
 			{ cause: thrown },
 		);
 	}
@@ -119,7 +119,7 @@ async function beginIn(
 	folder: string,
 	user: Id,
 ): Promise<(Omit<Progress, "next"> & { next: ExportPosition | null }) | null> {
-	// Not its parents: where nothing can be created, as in /proc, Node would try for ever.
+	// Not its parents: if nothing can be created, as in /proc, Node would try for ever.
 	await mkdir(folder, { mode: 0o700 }).catch((thrown) => {
 		if (thrown.code !== "EEXIST") throw thrown;
 	});

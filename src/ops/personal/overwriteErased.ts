@@ -16,8 +16,8 @@ const KEPT: readonly string[] = ["active", "state"];
 /**
  * Takes what was erased out of the files of embedded folders: out of the logs of
  * changes, where only that the objects were there and were deleted stays, and out
- * of the free space of all files. Nothing to do where the graph is on servers. Throws
- * UNAVAILABLE where it could not be done, as while another process reads a file:
+ * of the free space of all files. Nothing to do if the graph is on servers. Throws
+ * UNAVAILABLE if it could not be done, as while another process reads a file:
  * it can be run again.
  */
 export async function overwriteErased(

@@ -117,7 +117,7 @@ export interface Damage {
 	readonly kind: DamageKind;
 	/** What was checked, as `edge likePin 1 2`. Checking it again finds the damage again. */
 	readonly subject: string;
-	/** Which field or natural key of the subject, where there may be several. */
+	/** Which field or natural key of the subject, if there may be several. */
 	readonly part?: string;
 	/** What is damaged and where, for the report. */
 	readonly description: string;
@@ -128,7 +128,7 @@ export interface Damage {
 	readonly evidence: string;
 	/** Edges, ids and lookup keys. A pending outbox entry for one of them explains the damage: it is work under way. */
 	readonly topics: readonly string[];
-	/** Absent where nothing stored says what the right value is. */
+	/** Absent if nothing stored says what the right value is. */
 	readonly repair?: () => Promise<void>;
 }
 

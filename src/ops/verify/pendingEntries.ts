@@ -25,7 +25,7 @@ export interface PendingEntries {
 
 interface StuckEntry {
 	readonly row: PendingEntry;
-	/** Why it cannot be read, as a sentence; null where only its dates are wrong. */
+	/** Why it cannot be read, as a sentence; null if only its dates are wrong. */
 	readonly unreadable: string | null;
 }
 

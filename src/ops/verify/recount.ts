@@ -18,7 +18,7 @@ interface RecountedBatch {
 /**
  * Counts the next thousand lists of a mapping on a shard, and repairs the rows
  * that are wrong, each under its lock. It may be repeated, and end between any two
- * lists. Throws UNAVAILABLE where the shard does not answer.
+ * lists. Throws UNAVAILABLE if the shard does not answer.
  */
 export async function recountBatch(
 	store: Store,

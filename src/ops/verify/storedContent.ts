@@ -5,7 +5,7 @@ import type { Storage } from "../../storage/storage.ts";
 import { parseJsonObject } from "../../storage/storedObject.ts";
 import type { JsonObject, JsonValue } from "../../util/json.ts";
 
-/** The content of an object's row; `absent` without a row, `not JSON` where it cannot be parsed. */
+/** The content of an object's row; `absent` without a row, `not JSON` if it cannot be parsed. */
 export type StoredContent = JsonObject | "absent" | "not JSON";
 
 export async function readContents(

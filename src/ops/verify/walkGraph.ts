@@ -213,7 +213,7 @@ class GraphWalk {
 		}
 	}
 
-	/** Whether a newer map has come, or comes soon; of one where none came it is not waited for again. */
+	/** Whether a newer map has come, or comes soon; if none came for one, it is not waited for again. */
 	async #hasNewer(map: Store["storage"]["map"]): Promise<boolean> {
 		const { storage } = this.#store;
 		const until = performance.now() + NEWER_MS;

@@ -56,7 +56,7 @@ export class Level {
 }
 
 /**
- * The results of one field for all objects of a level. Where they lead to
+ * The results of one field for all objects of a level. If they lead to
  * further objects, those are the levels below. What has no objects below it, and
  * can be read from its parent, has no column: the writer reads it.
  */

@@ -32,7 +32,7 @@ const DECIDING =
 const SHARED =
 	"Steps of one level share statements, and so do requests of one moment. Each reports all rows.";
 
-/** Nothing for a step that read no more than its results. Where caches had a part of the results, the numbers are the least possible. */
+/** Nothing for a step that read no more than its results. If caches had a part of the results, the numbers are the least possible. */
 export function explainSurplus(step: ExplainStep): readonly Surplus[] {
 	const { kind, statements, results, hiddenEdges } = step;
 	if (kind !== "scan" && kind !== "fetch") return [];
@@ -65,7 +65,7 @@ export function explainSurplus(step: ExplainStep): readonly Surplus[] {
 		.map(([, fact, why]): Surplus => ({ fact, why }));
 }
 
-/** `shard 1 7, mod shard 12`; above `most` numbers, how many. Empty where nothing was read from a shard. */
+/** `shard 1 7, mod shard 12`; above `most` numbers, how many. Empty if nothing was read from a shard. */
 export function describeShards(
 	{ shards, modShards }: Pick<ExplainStep, "shards" | "modShards">,
 	most: number,

@@ -38,7 +38,7 @@ export interface StepRecorder {
 
 /** What most steps have nothing of: they answer from memory. */
 class StepDetails {
-	/** 0 where nobody needs the time: of a brief record, until the step waits for something. Reading the clock would be a part of its time. */
+	/** 0 if nobody needs the time: of a brief record, until the step waits for something. Reading the clock would be a part of its time. */
 	startedAt = 0;
 	/** 0 while it runs. */
 	endedAt = 0;
@@ -62,7 +62,7 @@ const NO_DETAILS: Readonly<StepDetails> = new StepDetails();
 export class StepRecord implements StepTrace, Trace {
 	readonly step: PlanStep;
 	readonly parents: readonly unknown[];
-	/** One for each parent; null while it runs, or where it failed for all. */
+	/** One for each parent; null while it runs, or if it failed for all. */
 	results: readonly unknown[] | null = null;
 	readonly #recorder: StepRecorder;
 	readonly #deadline: OperationDeadline | undefined;

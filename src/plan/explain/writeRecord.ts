@@ -71,7 +71,7 @@ export function traceWrite(
 		readonly field: string;
 		/** As in `Trace`. */
 		readonly isBrief: boolean;
-		/** The span of the step; null where the request is not sampled. */
+		/** The span of the step; null if the request is not sampled. */
 		readonly parent: Span | null;
 	},
 ): WriteTrace {

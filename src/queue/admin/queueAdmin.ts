@@ -39,7 +39,7 @@ interface QueueList {
 	readonly failures: ReadonlyMap<number, CorkboardError>;
 }
 
-/** All queues, by name. Throws where no shard answers. */
+/** All queues, by name. Throws if no shard answers. */
 export async function listQueues(
 	store: JobStore & JobAdmin,
 ): Promise<QueueList> {
@@ -69,7 +69,7 @@ export async function listQueues(
 	return { queues, failures };
 }
 
-/** Throws NOT_FOUND, naming a similar queue, or where no shard answers. */
+/** Throws NOT_FOUND, naming a similar queue, or if no shard answers. */
 export async function findQueue(
 	store: JobStore & JobAdmin,
 	name: string,
@@ -88,7 +88,7 @@ export async function findQueue(
  * Creates a queue on every shard that lacks it. Returns whether any did.
  * Settings are `NAME=VALUE`. Throws BAD_USER_INPUT for a bad name or setting,
  * CONFLICT for a queue that has other settings or is being deleted, and
- * UNAVAILABLE where a shard does not answer: the others have it then.
+ * UNAVAILABLE if a shard does not answer: the others have it then.
  */
 export async function createQueue(
 	store: JobStore & JobAdmin,
@@ -133,7 +133,7 @@ interface SettingsChange {
 /**
  * Changes settings, given as `NAME=VALUE`; workers apply them within a second.
  * Throws BAD_USER_INPUT, NOT_FOUND, CONFLICT for a queue that is being deleted,
- * and UNAVAILABLE where no shard takes them.
+ * and UNAVAILABLE if no shard takes them.
  */
 export async function changeSettings(
 	store: JobStore & JobAdmin,
@@ -164,7 +164,7 @@ export async function changeSettings(
 /**
  * Deletes a queue with its jobs from every shard. First it is marked
  * on each shard, so that none keeps it that answers only later. Throws
- * CONFLICT where jobs are pending or running, unless `force`.
+ * CONFLICT if jobs are pending or running, unless `force`.
  */
 export async function deleteQueue(
 	store: JobStore & JobAdmin,

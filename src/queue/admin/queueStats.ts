@@ -30,7 +30,7 @@ interface QueueStats {
 	readonly expired: Count;
 	readonly succeeded: Count;
 	readonly failed: Count;
-	/** How long the job that is due first has been due; null where none is. Milliseconds. */
+	/** How long the job that is due first has been due; null if none is. Milliseconds. */
 	readonly oldestDueMs: number | null;
 	/** That ended in the last minute. */
 	readonly succeededLastMinute: Count;
@@ -92,7 +92,7 @@ export async function diskBytes(
 	);
 }
 
-/** Jobs on all shards. Throws where one cannot be counted. */
+/** Jobs on all shards. Throws if one cannot be counted. */
 export async function countJobs(
 	store: JobStore & JobAdmin,
 	queue: string,
@@ -174,7 +174,7 @@ async function statsOfShard(
 	};
 }
 
-/** Milliseconds; null where nothing is due. Throws what the shard failed with. */
+/** Milliseconds; null if nothing is due. Throws what the shard failed with. */
 export async function oldestDue(
 	store: Pick<JobStore, "due">,
 	at: ShardOfQueue,

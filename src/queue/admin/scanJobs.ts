@@ -22,13 +22,13 @@ export interface JobOnShard extends Job {
 interface ScanPage {
 	/** In order of priority, time, shard and id. */
 	readonly jobs: readonly JobOnShard[];
-	/** Where to go on; null at the end. A page may be empty and have one, where few jobs match. */
+	/** Where to go on; null at the end. A page may be empty and have one if few jobs match. */
 	readonly next: string | null;
 	/** Shards that could not be read. Their jobs after this page's position are left out. */
 	readonly failures: ReadonlyMap<number, CorkboardError>;
 }
 
-/** Jobs that a page reads of each shard, where it looks into bodies. */
+/** Jobs that a page reads of each shard, if it looks into bodies. */
 const MAX_READ = 10_000;
 
 /**

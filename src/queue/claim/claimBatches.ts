@@ -11,7 +11,7 @@ import { DueProbe } from "./dueProbe.ts";
 /** Jobs that were claimed together. Their claims end after the queue's `claimMs`, unless they are renewed. */
 export interface ClaimedBatch {
 	readonly jobs: readonly ClaimedOnShard[];
-	/** They are done. In their order: `lost` where the claim had ended before. */
+	/** They are done. In their order: `lost` if the claim had ended before. */
 	succeed(jobs: readonly ClaimedOnShard[]): Promise<readonly (Acked | Error)[]>;
 	/** They failed: each is tried again after `delayMs`, while it has attempts left. */
 	fail(

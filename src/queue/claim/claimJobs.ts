@@ -52,9 +52,9 @@ export interface ClaimedOnShard
 interface ClaimAnswer {
 	/** By priority. Of a dry run: with `claim` 0. */
 	readonly claimed: readonly ClaimedOnShard[];
-	/** In the order of `acks`; an error where the shard did not answer. */
+	/** In the order of `acks`; an error if the shard did not answer. */
 	readonly acked: readonly (Acked | CorkboardError)[];
-	/** Until the queue's rate lets another job start, as far as is known; null where nothing has to be waited for. Milliseconds. */
+	/** Until the queue's rate lets another job start, as far as is known; null if nothing has to be waited for. Milliseconds. */
 	readonly waitMs: number | null;
 }
 
@@ -160,7 +160,7 @@ class AcksByShard {
 	}
 }
 
-/** Null where the shard did not answer: its acks say so, and other shards are asked. */
+/** Null if the shard did not answer: its acks say so, and other shards are asked. */
 async function ackAndClaim(
 	store: JobStore,
 	at: ShardOfQueue,

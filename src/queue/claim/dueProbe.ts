@@ -21,7 +21,7 @@ export interface DueBucket extends DuePlace {
 
 export interface Probed {
 	readonly due: readonly DueBucket[];
-	/** Until the next job is due that the probe saw; null where it saw none. */
+	/** Until the next job is due that the probe saw; null if it saw none. */
 	readonly nextMs: number | null;
 	/** By shard, why it could not be asked. */
 	readonly failures: ReadonlyMap<number, CorkboardError>;

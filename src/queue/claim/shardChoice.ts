@@ -19,7 +19,7 @@ const LEFT_BEHIND_MS = 1_000;
  * Decides which shard a worker claims from next:
  *
  * 1. Queues take turns.
- * 2. Of a queue, the first priority goes first on whichever shard it is.
+ * 2. Of a queue, the first priority goes first, on any shard.
  * 3. A shard whose oldest job waits more than twice as long as the median of
  *    the others goes first, also for workers that prefer others.
  * 4. Then the shards in the worker's own order, so that each shard has workers
@@ -43,7 +43,7 @@ export class ShardChoice {
 		this.#worker = worker;
 	}
 
-	/** The place to claim from now, or undefined where nothing is due. `shards` are all of the queues'. */
+	/** The place to claim from now, or undefined if nothing is due. `shards` are all of the queues'. */
 	next<Due extends DuePlace>(
 		due: readonly Due[],
 		shards: readonly number[],

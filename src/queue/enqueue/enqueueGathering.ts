@@ -25,7 +25,7 @@ interface Call<Job, Result> {
 /**
  * Puts small enqueues of one queue together while others are under way: they
  * share a statement and its COMMIT, and the worker that claims them claims them
- * together. A call that comes alone goes at once. Where a shard is paused,
+ * together. A call that comes alone goes at once. If a shard is paused,
  * the calls behind it wait for milliseconds and go without it.
  */
 export class EnqueueGathering<Job extends Body, Result> {

@@ -101,7 +101,7 @@ export class Jobs {
 	/**
 	 * Chooses a shard and the time for jobs that are enqueued later, as those of an
 	 * outbox entry. Each call of the function makes a new job. Resolves soon also
-	 * where no shard answers.
+	 * if no shard answers.
 	 */
 	async prepare(): Promise<
 		(
@@ -141,7 +141,7 @@ export class Jobs {
 		return this.#send(jobs, { mayChangeShard: false, isRepeat });
 	}
 
-	/** By its own clock where the shard does not say soon: a bucket needs the time to a minute. */
+	/** By its own clock if the shard does not say soon: a bucket needs the time to a minute. */
 	async #clockOf(shard: number): Promise<number> {
 		const own = new Promise<number>((resolve) => {
 			setTimeout(() => resolve(Date.now() * 1_000), CLOCK_MS).unref();
@@ -212,7 +212,7 @@ export class Jobs {
 		return gathering;
 	}
 
-	/** Where nothing can have been stored, other shards are tried; where it is unknown, the same shard is, with the same ids. */
+	/** If nothing can have been stored, other shards are tried; if it is unknown, the same shard is, with the same ids. */
 	async #sendChunk(
 		chunk: readonly PlacedJob[],
 		{ mayChangeShard, isRepeat: wasTried }: SendOptions = FIRST_TRY,
@@ -313,7 +313,7 @@ const CLOCK_MS = 100;
 /** Tries of one chunk, on all shards. */
 const MAX_TRIES = 4;
 const REPEAT_MS = 100;
-/** How long jobs wait for a shard that takes no writes for now, where no other may have them. */
+/** How long jobs wait for a shard that takes no writes for now, if no other may have them. */
 const WRITABLE_MS = 10_000;
 
 /** Kinds of failure after which nothing is stored. */

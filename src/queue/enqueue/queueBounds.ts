@@ -44,7 +44,7 @@ export class QueueBounds {
 		);
 	}
 
-	/** How often a job is started at most, where an operator has set that. */
+	/** How often a job is started at most, if an operator has set that. */
 	attempts(queue: string): number | undefined {
 		return this.#settings.overridesOf(queue).attempts;
 	}

@@ -5,7 +5,7 @@ import { MADE_HOURS } from "../bucket.ts";
  *
  * What changes while a job lives has a fixed width: with a text in its place,
  * InnoDB wrote the whole row again for each claim (2,400 instead of 286 bytes of redo
- * for a job of 2 KB, measured). `status` grows only where a job fails.
+ * for a job of 2 KB, measured). `status` grows only if a job fails.
  */
 
 export function jobsTable(database: string, queue: string): string {

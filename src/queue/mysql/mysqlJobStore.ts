@@ -80,7 +80,7 @@ interface MysqlJobOptions extends JobStoreSource {
  * Jobs in MySQL 8.0.19 and MariaDB 10.11, or later: each queue shard is a
  * database `queue00000` on the host its range names, with two tables for each
  * queue. Nothing is opened before it is needed. Its connections are the queues'
- * own, also where the graph is on the same server: neither takes those of the other.
+ * own, even if the graph is on the same server: neither takes those of the other.
  */
 export function openMysqlJobStore(options: MysqlJobOptions): OpenedJobStore {
 	return new MysqlJobStore(options);

@@ -30,7 +30,7 @@ interface RangeRead<Range, Found, Answer> {
 		shard: QueueShard,
 	) => Select<Found> | Promise<Select<Found>>;
 	readonly answer: (found: readonly Found[]) => Answer;
-	/** Where there is no such table (default: that there is no such queue). */
+	/** If there is no such table (default: that there is no such queue). */
 	readonly noTable?: Answer;
 }
 

@@ -13,13 +13,13 @@ export interface QueueDialect
 		Dialect<ShardLocation>,
 		"maxRows" | "literal" | "isIn" | "forUpdate" | "orKeep"
 	> {
-	/** What makes a SELECT lock its rows, without those that another has locked; empty where a transaction has the shard to itself. */
+	/** What makes a SELECT lock its rows, without those that another has locked; empty if a transaction has the shard to itself. */
 	readonly skipLocked: string;
 	/** A job's id as a value. */
 	id(local: LocalId): Clause;
 	/** Whether a job has one of these ids. */
 	hasId(locals: readonly LocalId[]): Clause;
-	/** Whether a job is in one of the buckets from the first to the last. Always, where the index has no partitions. */
+	/** Whether a job is in one of the buckets from the first to the last. Always, if the index has no partitions. */
 	isInBucket(first: number, last?: number): Clause;
 	/** After an INSERT of a queue, if it is there: takes the settings of a newer version. */
 	readonly orNewer: string;
@@ -55,7 +55,7 @@ export function joined(parts: readonly Clause[], by = ", "): Clause {
 
 /**
  * Makes a clause of a template. What stands in it is a clause itself, or a value.
- * A text is always a parameter. So is an integer where the database wants one
+ * A text is always a parameter. So is an integer if the database wants one
  * text for all values; MySQL chooses partitions by literals.
  */
 export function clauseOf({ literal }: Pick<QueueDialect, "literal">) {

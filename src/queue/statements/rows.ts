@@ -46,7 +46,7 @@ export function rowOf(row: readonly unknown[]): JobRow {
 /** A job as a statement reads it. */
 export interface FoundJob {
 	readonly head: JobRow;
-	/** Null where it was not asked for. */
+	/** Null if it was not asked for. */
 	readonly status: string | null;
 	/** The same. */
 	readonly body: string | null;

@@ -76,7 +76,7 @@ interface Attempt {
 	readonly until: number;
 }
 
-/** Null, to be rolled back, where it needs the lock of the queue and has not got it. */
+/** Null, to be rolled back, if it needs the lock of the queue and has not got it. */
 function* ackAndClaimOnce(
 	tables: QueueTables,
 	{ acks, claim, isLocked, now, until }: Attempt,

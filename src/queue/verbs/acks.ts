@@ -92,7 +92,7 @@ export function* answersTo(
 interface PreparedTransition {
 	readonly ack: Ack;
 	readonly answer: Acked;
-	/** Null where nothing is to be written. */
+	/** Null if nothing is to be written. */
 	readonly change: {
 		readonly job: FoundJob;
 		readonly next: JobTransition;

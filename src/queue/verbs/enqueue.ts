@@ -55,7 +55,7 @@ export async function enqueueJobs(
 	}
 }
 
-/** Null where one of them was there, for the caller to roll back. */
+/** Null if one of them was there, for the caller to roll back. */
 function* insertAll(
 	tables: QueueTables,
 	jobs: readonly NewJob[],

@@ -12,7 +12,7 @@ import {
 
 /** What an operator asks a process over the admin address. */
 export interface AdminPages {
-	/** For Prometheus. Rejects where it takes too long. */
+	/** For Prometheus. Rejects if it takes too long. */
 	metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
 	readiness(): Promise<Readiness>;
 	/** What a request did, as JSON, by an id that its answer or its trace has; null if it is not kept. */

@@ -44,7 +44,7 @@ const LIMITS = {
 
 /**
  * Serves operators on an address of its own, which the public does not reach:
- * nothing here asks for a token. Throws IN_USE where the port is taken.
+ * nothing here asks for a token. Throws IN_USE if the port is taken.
  */
 export async function startAdminServer(
 	{ host, port }: AdminAddress,

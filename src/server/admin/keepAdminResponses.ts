@@ -10,9 +10,9 @@ import {
 
 /** Milliseconds. */
 export interface AdminResponseLimits {
-	/** How long an answer of now is waited for where there is one of before. */
+	/** How long an answer of now is waited for if there is one of before. */
 	readonly patienceMs: number;
-	/** How long an answer is waited for where there is none. */
+	/** How long an answer is waited for if there is none. */
 	readonly deadlineMs: number;
 	/** By path. */
 	readonly kept: Readonly<Record<string, KeptLimits>>;
@@ -42,7 +42,7 @@ export const ADMIN_RESPONSE_LIMITS: AdminResponseLimits = {
 };
 
 /**
- * Asks another thread, and answers with its last answer where that thread is
+ * Asks another thread, and answers with its last answer if that thread is
  * late. The late one is the last of the next time. Never rejects, as `ask` does
  * not.
  */
@@ -111,7 +111,7 @@ function keepAdminResponse(
 	};
 }
 
-/** Null where it does not come in time. */
+/** Null if it does not come in time. */
 function within(
 	ms: number,
 	asked: Promise<AdminResponse>,

@@ -32,9 +32,9 @@ import { hasOperatorClaim, type OperatorClaim } from "./operators.ts";
 export interface AccessTokens {
 	/** Whether this server signs tokens. */
 	readonly signs: boolean;
-	/** Throws BAD_CONFIG where another service signs them. */
+	/** Throws BAD_CONFIG if another service signs them. */
 	sign(id: Id): Promise<string>;
-	/** Rejects with UNAUTHENTICATED for an invalid token, with UNAVAILABLE where the keys cannot be fetched. At once for a token that was verified before, and for one that this server signed. */
+	/** Rejects with UNAUTHENTICATED for an invalid token, with UNAVAILABLE if the keys cannot be fetched. At once for a token that was verified before, and for one that this server signed. */
 	verify(token: string): MaybePromise<VerifiedToken>;
 }
 
@@ -294,7 +294,7 @@ function cachedVerify(
 }
 
 /**
- * UNAVAILABLE where the keys cannot be fetched: the client may retry with the
+ * UNAVAILABLE if the keys cannot be fetched: the client may retry with the
  * same token. A key that is unusable (too short, not on its curve) makes the
  * token invalid for good.
  */

@@ -26,7 +26,7 @@ const ANONYMOUS: Identity = { viewer: null, isOperator: false };
  * invalid header rejects the whole request (UNAUTHENTICATED): treated as
  * anonymous, a client with an expired token would see an empty graph. Whether
  * the user is active is read for every request, also with a cached token.
- * Throws where nothing has to be waited for, and else rejects.
+ * Throws if nothing has to be waited for, and else rejects.
  */
 export function identify(
 	authorization: string | undefined,

@@ -22,7 +22,7 @@ interface DocumentsOptions {
 	readonly mode: DocumentMode;
 	/** The current documents of files. */
 	readonly files: { readonly index: DocumentIndex } | null;
-	/** Null where processes share no texts. */
+	/** Null if processes share no texts. */
 	readonly shared: SharedTexts | null;
 	readonly log: { warn(fields: object, message: string): void };
 	/** Milliseconds. */

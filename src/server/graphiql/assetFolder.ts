@@ -16,7 +16,7 @@ export interface GraphiqlAssets {
 	readonly folder: string;
 }
 
-/** Null where an input is gone. */
+/** Null if an input is gone. */
 export async function hashOf(
 	inputs: readonly string[],
 ): Promise<string | null> {

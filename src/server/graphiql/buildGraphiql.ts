@@ -25,7 +25,7 @@ const OTHER_INPUTS = [
 ];
 
 /**
- * Bundle GraphiQL into `build/HASH`; null where the bundler is not installed.
+ * Bundle GraphiQL into `build/HASH`; null if the bundler is not installed.
  * The folder is written under another name and then renamed, so a folder that
  * exists is complete, and two processes may build at the same time.
  */

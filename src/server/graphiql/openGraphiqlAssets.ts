@@ -7,7 +7,7 @@ import { buildGraphiql } from "./buildGraphiql.ts";
  * The assets of the source at hand, which a clone builds when they are missing
  * or out of date (about a second). A production install has no bundler: it
  * uses those that `npm run build:graphiql` wrote, if need be of an older
- * source, and gets null where there are none.
+ * source, and gets null if there are none.
  */
 export async function openGraphiqlAssets(
 	build: string = BUILD,

@@ -71,7 +71,7 @@ export async function registerGraphiql(
 			(assets) => {
 				if (assets === null) {
 					app.log.warn(
-						"GraphiQL assets missing: run npm run build:graphiql where the development packages are installed",
+						"GraphiQL assets missing: install the development packages, then run npm run build:graphiql",
 					);
 				}
 				return assets;
@@ -164,7 +164,7 @@ function page({ hash }: GraphiqlAssets, config: PageConfig): string {
 	);
 }
 
-/** Where an installation has no assets. */
+/** For an installation without assets. */
 function plainPage(): string {
 	return html(
 		"",

@@ -101,7 +101,7 @@ export class AnswerCache {
 	}
 
 	/**
-	 * Null for a long request, and where no answers are kept. Nobody can send a
+	 * Null for a long request, and if no answers are kept. Nobody can send a
 	 * request that has another viewer's key: the viewer comes first, and ends at the
 	 * first space. No viewer's id is a word.
 	 */

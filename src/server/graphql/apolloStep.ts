@@ -43,7 +43,7 @@ export async function openApolloStep(
 	): Promise<Runner> {
 		const apollo = createApollo({ ...options, documents, exposesSchema });
 		await apollo.start();
-		// The app is also closed where the server fails to start.
+		// The app is also closed if the server fails to start.
 		app.addHook("onClose", () => apollo.stop());
 		return { documents, apollo };
 	}

@@ -63,7 +63,7 @@ function findDocument(
 
 const SHA256 = "sha256:";
 
-/** Null where the extensions name no document; undefined where they are not understood here. */
+/** Null if the extensions name no document; undefined if they are not understood here. */
 function persistedHash(extensions: unknown): string | null | undefined {
 	if (!isRecord(extensions)) return undefined;
 	const { persistedQuery } = extensions;
@@ -75,7 +75,7 @@ function persistedHash(extensions: unknown): string | null | undefined {
 	return typeof sha256Hash === "string" ? sha256Hash : undefined;
 }
 
-/** The parameters of a GET, `variables` and `extensions` parsed; null where one occurs twice or is malformed. */
+/** The parameters of a GET, `variables` and `extensions` parsed; null if one occurs twice or is malformed. */
 export function parametersIn(search: string): Parameters | null {
 	const parameters: Record<string, unknown> = Object.create(null);
 	try {
@@ -100,7 +100,7 @@ export function parametersIn(search: string): Parameters | null {
 	return parameters;
 }
 
-/** As URLSearchParams does where nothing is malformed. */
+/** As URLSearchParams does if nothing is malformed. */
 function decode(text: string): string {
 	return decodeURIComponent(
 		text.includes("+") ? text.replaceAll("+", " ") : text,

@@ -25,14 +25,14 @@ export interface Operation {
 	readonly recordsReads: boolean;
 	/** Admits the operation by its cost before it runs, and records what it read. */
 	readonly costMeter: CostMeter;
-	/** Null where nothing is recorded. */
+	/** Null if nothing is recorded. */
 	readonly record: RequestRecord | null;
 }
 
 export type Execute = (operation: Operation) => MaybePromise<ExecutedAnswer>;
 
 export interface ExecutedAnswer extends Answer {
-	/** Where it was asked for and the answer may be used again. */
+	/** Only if it was asked for and the answer may be used again. */
 	readonly reuse?: Reuse;
 }
 
@@ -42,7 +42,7 @@ export interface Reuse {
 	isValid(): boolean;
 	/** Whether another viewer would get the same answer; null: it is for its viewer alone. */
 	readonly isFor: ((viewer: Id | null) => boolean) | null;
-	/** The edges and objects that it read; 0 where nobody counts them. */
+	/** The edges and objects that it read; 0 if nobody counts them. */
 	readonly reads: number;
 	/** What it takes to know whether it is valid. */
 	readonly bytes: number;

@@ -42,7 +42,7 @@ export class GraphqlRequest {
 	readonly message: IncomingMessage;
 	readonly response: ServerResponse;
 	readonly id: string;
-	/** The one that the client prefers for the response; null where it accepts none of ours. */
+	/** The one that the client prefers for the response; null if it accepts none of ours. */
 	readonly mediaType: string | null;
 	/** The encoding of the response, if it is long enough; null for none. */
 	readonly encoding: Encoding | null;
@@ -52,7 +52,7 @@ export class GraphqlRequest {
 	readonly search: string;
 	/** In milliseconds of `performance.now()`. */
 	readonly arrivedAt = performance.now();
-	/** Null where it is not sampled. */
+	/** Null if it is not sampled. */
 	span: Span | null = null;
 	readonly levels = new LimitLevels();
 	/** The text of a POST's body, or the URL of a GET; null for a POST without a body. */
@@ -114,7 +114,7 @@ export interface Reply {
 	readonly headers: readonly string[];
 	/** Which caches may store it; null for none. */
 	readonly cacheScope: ResponseSummary["cacheScope"];
-	/** In place of `no-store`, where no cache may store it. */
+	/** In place of `no-store` if no cache may store it. */
 	readonly cacheControl?: string | undefined;
 	readonly body: Body;
 }

@@ -47,7 +47,7 @@ export interface StepOptions {
 	readonly schema: GraphQLSchema;
 	readonly execute: Execute;
 	readonly documents: Documents;
-	/** Null where there are no operators. */
+	/** Null if there are no operators. */
 	readonly operatorDocuments: Documents | null;
 	readonly httpStatus: HttpStatus;
 	readonly ways: Ways;
@@ -61,7 +61,7 @@ export interface StepOptions {
 	readonly budget: Budget | null;
 	readonly addressOf: (message: IncomingMessage) => string;
 	readonly log: FastifyBaseLogger;
-	/** Null where there are no traces. */
+	/** Null if there are no traces. */
 	readonly startSpan: StartSpan | null;
 	/** Whether to record what every operation does, in case it is slow. */
 	readonly recordsRequests: boolean;
@@ -70,7 +70,7 @@ export interface StepOptions {
 /** Who sent a request, or why that is refused. */
 export type Sender = Identity | { readonly error: unknown };
 
-/** Who sent the request. Throws, or rejects, where the sender has no valid identity. */
+/** Who sent the request. Throws or rejects if the sender has no valid identity. */
 export function identifySender(
 	{ identify }: Pick<StepOptions, "identify">,
 	{ headers }: IncomingMessage,
@@ -186,7 +186,7 @@ function toResult(
 /** Errors as a client reads them, and what they ask of the HTTP response, as Apollo does both. */
 interface FormattedErrors {
 	readonly errors: readonly GraphQLFormattedError[];
-	/** Null where no error names one. */
+	/** Null if no error names one. */
 	readonly status: number | null;
 	readonly headers: ReadonlyMap<string, string>;
 }
@@ -244,7 +244,7 @@ export function summarizeResponse(
 		readonly errors: readonly GraphQLFormattedError[];
 		readonly hasData: boolean;
 		readonly isGet: boolean;
-		/** Undefined where the request names none. */
+		/** Undefined if the request names none. */
 		readonly operation: OperationDefinitionNode | undefined;
 		/** Whether the response is for the sender only. Called for queries by GET. */
 		readonly isPrivate: () => boolean;
@@ -257,7 +257,7 @@ export function summarizeResponse(
 	summary.cacheScope = isPrivate() ? "private" : "public";
 }
 
-/** The name of a document in metrics; null if it is in no file, where there are files. */
+/** The name of a document in metrics; null if there are files and none has it. */
 export function measuredDocument(
 	documents: Documents,
 	sha256: string,

@@ -68,7 +68,7 @@ export class Connections {
 
 	/**
 	 * Calls `start` when the requests before it on the connection are answered,
-	 * or `refuse` where too many wait; neither where the connection ends first.
+	 * or `refuse` if too many wait; neither if the connection ends first.
 	 * Asked again for the same response, it calls the same one at once.
 	 */
 	admit(
@@ -207,7 +207,7 @@ function startNext(connection: Connection): void {
 	turn.start();
 }
 
-/** Node resumes a socket to read the body of a request, also where it has the whole body already. */
+/** Node resumes a socket to read the body of a request, even if it has the whole body already. */
 function stopReading(socket: Socket): void {
 	socket.on("resume", () => socket.pause());
 	socket.pause();

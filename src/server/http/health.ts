@@ -26,9 +26,9 @@ export interface HealthReport {
 export interface TopologyStoreHealth {
 	/** The file, or `zk://host:port/path`. */
 	readonly name: string;
-	/** `rejected`: its topology cannot be used. Where it is not `up`, `topologyVersion` is the last good one. */
+	/** `rejected`: its topology cannot be used. If it is not `up`, `topologyVersion` is the last good one. */
 	readonly state: "up" | "down" | "rejected";
-	/** Where it is not up. */
+	/** Only if it is not up. */
 	readonly error?: string;
 }
 
@@ -37,7 +37,7 @@ export interface HostHealth {
 	readonly state: "up" | "down";
 	readonly shards: number;
 	readonly modShards: number;
-	/** Where it is down. */
+	/** Only if it is down. */
 	readonly error?: string;
 }
 

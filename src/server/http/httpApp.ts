@@ -84,7 +84,7 @@ export interface HttpLimits extends ConnectionLimits {
 export function createHttpApp(options: {
 	readonly log: FastifyBaseLogger;
 	readonly origins: AllowedOrigins;
-	/** Null where no proxy is trusted. */
+	/** Null if no proxy is trusted. */
 	readonly trustProxy: TrustProxy | null;
 	/** Whether to compress responses for clients that accept it. */
 	readonly compression: boolean;
@@ -186,7 +186,7 @@ function takeTurns(
 			handToFastify,
 		);
 	});
-	// Again, for the second server that Fastify opens where the host has two
+	// Again, for the second server that Fastify opens if the host has two
 	// addresses; and to say which request is one too many.
 	app.addHook("onRequest", ({ id, raw }, reply, done) =>
 		connections.admit(

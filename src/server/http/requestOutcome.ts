@@ -49,7 +49,7 @@ export function logRequest(
 		readonly route: string | null;
 		readonly status: number;
 		readonly ms: number;
-		/** Null where it is not sampled. */
+		/** Null if it is not sampled. */
 		readonly span: Span | null;
 		readonly headers: IncomingHttpHeaders;
 	},

@@ -20,7 +20,7 @@ const LOOK_AT_QUEUE_MS = 250;
 const WAITING_PLACES = 4;
 /**
  * How long one turn of the event loop starts requests, however long it took for
- * others. Where a long turn starts only one, what waits after a pause of the
+ * others. If a long turn starts only one, what waits after a pause of the
  * process is worked off too slowly; where it starts the longer, the next one is
  * longer yet. Milliseconds.
  */

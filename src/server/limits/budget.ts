@@ -13,7 +13,7 @@ import {
 
 /** Limits how many edges and objects one viewer or address reads in a period. */
 export interface Budget {
-	/** Takes an operation's worst-case cost before it runs; resolves to TOO_EXPENSIVE with `Retry-After` where there is not enough. */
+	/** Takes an operation's worst-case cost before it runs; resolves to TOO_EXPENSIVE with `Retry-After` if there is not enough. */
 	take(
 		budgetKey: string,
 		cost: number,
@@ -31,7 +31,7 @@ export interface Budget {
 	): void;
 }
 
-/** `shared` is null where each process counts by itself. */
+/** `shared` is null if each process counts by itself. */
 export function createBudget(
 	limit: BucketLimit,
 	shared: SharedTokenBuckets | null,

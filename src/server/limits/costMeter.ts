@@ -22,14 +22,14 @@ export interface CostMeter {
 	recordReads(count: number): void;
 	/** The cost that was admitted; null before. */
 	readonly admitted: number | null;
-	/** For the response; null where the client did not ask for it or nothing ran. */
+	/** For the response; null if the client did not ask for it or nothing ran. */
 	readonly cost: CostReport | null;
 }
 
 export function createCostMeter(options: {
 	readonly isReported: boolean;
 	readonly budget: Budget | null;
-	/** Called where there is a budget. */
+	/** Called if there is a budget. */
 	readonly budgetKey: () => string;
 	/** Keeps what is left of the budget. */
 	readonly levels?: LimitLevels;

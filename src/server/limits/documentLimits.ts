@@ -44,7 +44,7 @@ const DOCUMENT_LIMITS = {
 
 /**
  * A validation rule that checks the whole document before another rule visits
- * more than its root. Where a limit is exceeded it reports only that, and
+ * more than its root. If a limit is exceeded it reports only that, and
  * replaces the document with one without definitions, so that no other rule
  * visits them.
  */

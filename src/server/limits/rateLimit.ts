@@ -16,7 +16,7 @@ export interface RateLimit {
 	readonly buckets: TokenBuckets;
 }
 
-/** `shared` is null where each process counts by itself. */
+/** `shared` is null if each process counts by itself. */
 export function createRateLimit(
 	{ requests, perMs }: { readonly requests: number; readonly perMs: number },
 	shared: SharedTokenBuckets | null,

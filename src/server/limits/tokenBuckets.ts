@@ -8,7 +8,7 @@ import {
 	takePoints,
 } from "../../util/tokenBucket.ts";
 
-/** Token buckets that all processes share; null where the store does not answer in time. */
+/** Token buckets that all processes share; null if the store does not answer in time. */
 export interface SharedTokenBuckets {
 	take(
 		limit: BucketLimit,
@@ -20,7 +20,7 @@ export interface SharedTokenBuckets {
 /** One bucket for each key, all with the same limit. */
 export interface TokenBuckets {
 	readonly limit: BucketLimit;
-	/** At once where no other process shares the buckets. */
+	/** At once if no other process shares the buckets. */
 	take(key: string, points: number): MaybePromise<TakeResult>;
 }
 
@@ -28,7 +28,7 @@ export interface TokenBuckets {
 const MAX_KEYS = 50_000;
 
 /**
- * Buckets in Redis where there is one. While it does not answer (50 ms, then a
+ * Buckets in Redis if there is one. While it does not answer (50 ms, then a
  * breaker skips it), each process counts by itself: a failure of Redis rejects
  * nobody, and gives nobody more than one extra bucket for each process.
  */

@@ -19,7 +19,7 @@ export interface KeptRequest {
 	readonly at: string;
 	/** As in the log event `slow request`. */
 	readonly request: Readonly<Record<string, unknown>>;
-	/** Null where nothing was recorded: nothing ran, a kept answer was sent, or `CORKBOARD_SLOW` is off. */
+	/** Null if nothing was recorded: nothing ran, a kept answer was sent, or `CORKBOARD_SLOW` is off. */
 	readonly hosts: RecordedOperation["hosts"] | null;
 	readonly variables: RecordedOperation["variables"] | null;
 	/** Null as well where it is too large to keep. */

@@ -260,7 +260,7 @@ export async function readReplication(
 	};
 }
 
-/** Null where the host does not say: without a privilege, without a table, or late. */
+/** Null if the host does not say: without a privilege, without a table, or late. */
 async function unlessRefused<T>(answer: Promise<T>): Promise<T | null> {
 	try {
 		return await answer;

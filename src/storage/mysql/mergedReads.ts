@@ -46,7 +46,7 @@ interface MergedRead<Key, Result> {
  * is, the less of both does a request take. One that comes alone waits for nothing.
  *
  * A merged statement is sent after all its callers asked, so what they get is as
- * new as if each had sent its own. Where the server refuses it, for example
+ * new as if each had sent its own. If the server refuses it, for example
  * because one shard has lost a table, each caller's keys are read by themselves.
  */
 export class MergedReads<Key, Result> {

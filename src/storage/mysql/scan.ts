@@ -72,7 +72,7 @@ export async function scanListsWithBeat(
 /**
  * A part of a UNION ALL costs the server 75 to 90 µs (measured on MySQL 9), a row
  * of LATERAL 15 to 20 µs. So scans from an end of their lists, which are most
- * and come in hundreds, are one part for each mapping and shard where the server
+ * and come in hundreds, are one part for each mapping and shard if the server
  * has LATERAL, as MySQL does; MariaDB gets a part for each scan. Lists of which
  * only the count is wanted are one part for each shard.
  */

@@ -12,7 +12,7 @@ import {
 import { readTextFileSync } from "../../util/textFile.ts";
 import type { ServerAddress } from "./driver/mysql2Connection.ts";
 
-/** Throws BAD_TOPOLOGY where it names no MySQL server, or a password or certificate that cannot be read. */
+/** Throws BAD_TOPOLOGY if it names no MySQL server, or a password or certificate that cannot be read. */
 export function addressOf(
 	primary: string,
 	environment: Environment,

@@ -44,7 +44,7 @@ export class SharedHosts {
 		return host;
 	}
 
-	/** What one version of a topology uses, given back together: also where `use` throws. */
+	/** What one version of a topology uses, given back together: even if `use` throws. */
 	lease<T>(use: (lease: HostLease) => T): T {
 		const lease = new HostLease(this);
 		try {

@@ -15,8 +15,8 @@ import { StandbyPair } from "./standby/standbyPair.ts";
 type Scans = readonly KeyOnShard<Scan>[];
 
 /**
- * Pages of feed lists from the standby of their host, where that does not answer
- * in time (./standby/). Where no range of feeds has a replica, there is none of this.
+ * Pages of feed lists from the standby of their host, if that does not answer
+ * in time (./standby/). If no range of feeds has a replica, there is none of this.
  */
 export class StandbyReads implements AsyncDisposable {
 	readonly #pairs: ReadonlyMap<string, StandbyPair>;

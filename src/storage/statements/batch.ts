@@ -17,7 +17,7 @@ type BatchedStatement<P extends ShardLocation> = {
 	readonly location: P;
 } & (
 	| {
-			/** With the same columns: where that is faster, they are one statement. */
+			/** With the same columns: if that is faster, they are one statement. */
 			readonly questions: readonly BatchedSelect[];
 	  }
 	| { readonly write: Write; readonly use: (written: Written) => void }
@@ -25,7 +25,7 @@ type BatchedStatement<P extends ShardLocation> = {
 
 /**
  * Statements that need no result of each other, and what becomes of their
- * results: they are executed in order, in one round trip where there are any.
+ * results: they are executed in order, in one round trip if there are any.
  */
 export class StatementBatch<P extends ShardLocation> {
 	readonly steps: BatchedStatement<P>[] = [];

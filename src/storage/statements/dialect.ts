@@ -20,7 +20,7 @@ export type MadeValue = bigint | number | string;
 
 /** How a database spells columns, values and conditions, whatever the statement. */
 export interface Spelling {
-	/** Spells out a value that the program made; null where it is a parameter, so that the text stays the same. */
+	/** Spells out a value that the program made; null if it is a parameter, so that the text stays the same. */
 	readonly literal: ((value: MadeValue) => string) | null;
 	/** A name that may be a word of the language. */
 	name(name: string): string;
@@ -56,7 +56,7 @@ interface OutboxLocation {
 	): Clause;
 	/** Whether all shards of a host have one, whose rows have a column `shard`. */
 	readonly isShared: boolean;
-	/** What the server says it will number next: a column, and what follows SELECT; null where it does not. */
+	/** What the server says it will number next: a column, and what follows SELECT; null if it does not. */
 	readonly next: {
 		readonly column: string;
 		readonly rest: string;
@@ -69,7 +69,7 @@ export interface Dialect<P extends ShardLocation> extends Spelling {
 	readonly maxRows: number;
 	/** Most rows of different tables that one UPDATE sets; 1 where it has one table. */
 	readonly maxTables: number;
-	/** What makes a SELECT lock its rows; empty where a transaction has the shard to itself. */
+	/** What makes a SELECT lock its rows; empty if a transaction has the shard to itself. */
 	readonly forUpdate: string;
 	readonly outbox: OutboxLocation;
 	table(location: P, name: string): string;

@@ -22,7 +22,7 @@ export type MappedRow = ListRow & { readonly mapping: Mapping };
 
 /**
  * Has the server refuse a transaction that puts nothing but an entry into the
- * outbox of the host where it would refuse one that changes the shard: because the
+ * outbox of the host if it would refuse one that changes the shard: because the
  * database takes no writes, or is not there any more.
  */
 export function touchShard<P extends ShardLocation>(

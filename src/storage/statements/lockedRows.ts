@@ -47,7 +47,7 @@ export interface TransactionContext<P extends ShardLocation> {
 	/**
 	 * Names of lists that had a row when this process last locked them: such a row is
 	 * locked and read without an INSERT. It may be wrong, after a loss or by two names
-	 * of one hash: then a transaction takes one round trip more. Absent where lists need
+	 * of one hash: then a transaction takes one round trip more. Absent if lists need
 	 * no lock of their own.
 	 */
 	readonly known?: SeenTexts;

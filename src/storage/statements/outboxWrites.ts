@@ -114,7 +114,7 @@ export function postponeEntries<P extends ShardLocation>(
 	});
 }
 
-/** The table, and whether a row is one of these. A local id by itself may be that of another shard, where a key is of another host. */
+/** The table, and whether a row is one of these. A local id by itself may be that of another shard, if a key is of another host. */
 function entriesOf<P extends ShardLocation>(
 	dialect: Dialect<P>,
 	keys: readonly OutboxKey[],

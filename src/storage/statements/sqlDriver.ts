@@ -221,7 +221,7 @@ export abstract class SqlDriver<P extends ShardLocation, Options> {
 	}
 
 	/**
-	 * One statement, as a rule; a second one reads which of them it took where others
+	 * One statement, as a rule; a second one reads which of them it took if others
 	 * were faster. `until` is therefore a value that no other process uses.
 	 */
 	async takeEntries(

@@ -39,7 +39,7 @@ export interface ReloadableStorage extends OpenedStorage {
 export interface ReloadableStorageLimits {
 	/** How long writes wait for a host that refuses them, counted from its first refusal. After that, further writes fail at once. Milliseconds. */
 	readonly waitMs: number;
-	/** How long a read waits for a newer version, where the host has no such table. Milliseconds. */
+	/** How long a read waits for a newer version, if the host has no such table. Milliseconds. */
 	readonly readWaitMs: number;
 	/** Most calls that wait. The next one fails at once. */
 	readonly maxWaiting: number;
@@ -61,7 +61,7 @@ const LIMITS: ReloadableStorageLimits = {
 	tablesMs: null,
 };
 
-/** Which reads wait where the host has no such table. The others are of processes that look again by themselves. */
+/** Which reads wait if the host has no such table. The others are of processes that look again by themselves. */
 const WAITS: Readonly<Record<ReadKind, boolean>> = {
 	objects: true,
 	lists: true,

@@ -39,7 +39,7 @@ export class FileAnnouncements {
 		);
 	}
 
-	/** Null where nobody announces it, or its process has ended. */
+	/** Null if nobody announces it, or its process has ended. */
 	async read(path: string): Promise<StoredText | null> {
 		const file = join(this.#folder, path);
 		try {

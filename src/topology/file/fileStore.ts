@@ -51,7 +51,7 @@ const BUSY_RETRY_MS = 20;
 /**
  * The topology in a JSON file that people may edit, and everything else in a
  * folder beside it, `FILE.d`: texts in an SQLite database, whose transactions make
- * a write of several paths all or nothing also where its process is killed, and
+ * a write of several paths all or nothing even if its process is killed, and
  * announcements in files that are touched again and again.
  *
  * A new topology is first committed to the database, then renamed into place.
@@ -231,7 +231,7 @@ class FileStore implements TopologyStore {
 		database.exec("DELETE FROM publishing");
 	}
 
-	/** Null where there is no database yet, and nothing is written. */
+	/** Null if there is no database yet, and nothing is written. */
 	async #withDatabase<T>(
 		access: "read" | "write",
 		body: (database: DatabaseSync) => T,

@@ -18,7 +18,7 @@ export interface LastGoodOptions {
 	/**
 	 * Path of the copy of the last good version, with its passwords (mode 0600).
 	 * At the start the store's version must be a valid successor of this copy. The
-	 * copy is used where the store's is not, or is bad or missing, or the store does not answer.
+	 * copy is used if the store's is not, or is bad or missing, or the store does not answer.
 	 */
 	readonly keptCopy?: string | undefined;
 	/** Whether newer versions are kept there. */
@@ -36,7 +36,7 @@ const POLL_MS = 10_000;
 const SECOND_LOOK_MS = 50;
 
 /**
- * Reads the topology of a store, or its kept copy where the store's cannot be
+ * Reads the topology of a store, or its kept copy if the store's cannot be
  * used. Throws BAD_TOPOLOGY or UNAVAILABLE if neither can. `TOPOLOGY_CHANNELS.topology`
  * reports the result, and the result of each later change; a bad text is reported
  * once, as long as it stays the same.
@@ -54,7 +54,7 @@ export async function openLastGood(
 
 interface InitialTopology {
 	readonly topology: Topology;
-	/** Why the topology is not the store's; null where it is. */
+	/** Why the topology is not the store's; null if it is. */
 	readonly problem: CorkboardError | null;
 	/** The text that cannot be used, or why it cannot be read. */
 	readonly rejected: string | null;
@@ -105,7 +105,7 @@ export class LastGoodTopology implements ConfirmedTopology, AsyncDisposable {
 		return this.#topology;
 	}
 
-	/** Why the text as it stands is not in use, or is not known; null where it is in use. */
+	/** Why the text as it stands is not in use, or is not known; null if it is in use. */
 	get problem(): CorkboardError | null {
 		return this.#problem;
 	}

@@ -23,7 +23,7 @@ export interface FoundServer {
 	readonly isLossless: boolean;
 	/**
 	 * What it lacks of a set of GTIDs, besides another; null: it has no GTIDs.
-	 * Rejects where it does not answer, or the name leads elsewhere by now.
+	 * Rejects if it does not answer, or the name leads elsewhere by now.
 	 */
 	lacks(set: string, besides: string): Promise<string | null>;
 }
@@ -157,7 +157,7 @@ export class ServerGuard implements Disposable {
 		}
 	}
 
-	/** Null where the server has everything. Rejects where that cannot be known yet. */
+	/** Null if the server has everything. Rejects if that cannot be known yet. */
 	async #compare(found: FoundServer): Promise<RecordedLoss | null> {
 		const { host, server, isLossless } = found;
 		const accepted = await readAccepted(this.#store, host);

@@ -35,7 +35,7 @@ const BEAT_MS = 1_000;
 const LIMITS = { freshMs: FRESH_MS, pausedMs: PAUSED_MS };
 /** How long a COMMIT waits for a store that answered before. Milliseconds. */
 const WAIT_MS = 250;
-/** How long it waits where it may not do without. The locks of its transaction are held meanwhile. */
+/** How long it waits if it may not do without. The locks of its transaction are held meanwhile. */
 const DOUBT_WAIT_MS = 1_000;
 const AGAIN_MS = 20;
 
@@ -44,7 +44,7 @@ const AGAIN_MS = 20;
  * that its replica took its place, and may come back; so a process that writes
  * makes sure that the topology still names it (docs/consistency.md, "6. Topology").
  *
- * A store that does not answer stops no write, but where the place may have been
+ * A store that does not answer stops no write, unless the place may have been
  * taken without a word to this process: it was paused, or the host was down for it.
  */
 export class WriteGuard implements Disposable {
@@ -72,7 +72,7 @@ export class WriteGuard implements Disposable {
 		if (elapsed(this.#source.confirmed) > RENEW_MS) void this.#look();
 	}
 
-	/** Why this process may not COMMIT on a host; null: it may. At once where the topology was confirmed lately. */
+	/** Why this process may not COMMIT on a host; null: it may. At once if the topology was confirmed lately. */
 	refusal(host: string): string | null | Promise<string | null> {
 		this.#notice();
 		return this.#isFresh(host) ? this.#unnamed(host) : this.#confirm(host);

@@ -40,7 +40,7 @@ export class JuteWriter {
 	}
 }
 
-/** Reads one record. Throws RangeError where it ends before what it should hold. */
+/** Reads one record. Throws RangeError if it ends before what it should hold. */
 export class JuteReader {
 	readonly #bytes: Buffer;
 	#at = 0;

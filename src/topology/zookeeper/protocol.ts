@@ -161,7 +161,7 @@ export function multiBody(
 	};
 }
 
-/** The code of the change that failed, with its place; null where all were applied. */
+/** The code of the change that failed, with its place; null if all were applied. */
 export function readMulti(
 	reader: JuteReader,
 ): { readonly at: number; readonly code: number } | null {

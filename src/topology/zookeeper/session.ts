@@ -57,7 +57,7 @@ const NO_PASSWORD = Buffer.alloc(16);
  * another server after each failure, and resumes its session as long as the
  * servers keep it. Whatever a server sends or does not send ends at most the
  * connection: a frame that is no answer, an answer to nothing, or silence for half
- * of the session's time. Requests fail where there is no connection; nothing is queued.
+ * of the session's time. Requests fail if there is no connection; nothing is queued.
  */
 export class ZookeeperSession implements AsyncDisposable {
 	readonly #options: SessionOptions;

@@ -56,7 +56,7 @@ const ANY_VERSION = -1;
 /**
  * A topology store in ZooKeeper 3.6 or later. Each write is one `multi`, which also
  * raises the version of the root: so a write that was compared with what has
- * changed since fails, also where a node was deleted and made again in between.
+ * changed since fails, even if a node was deleted and made again in between.
  * Reads go through `sync` first, because a follower may lag.
  */
 export function openZookeeperStore(

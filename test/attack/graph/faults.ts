@@ -156,7 +156,7 @@ export class FaultInjector {
 				return;
 			}
 			case "caches":
-				// It excuses nobody. Where a server is paused, it ends half-way, and goes on with the next one to the same servers.
+				// It excuses nobody. If a server is paused, it ends half-way, and goes on with the next one to the same servers.
 				await this.#alone("map", async () => {
 					const record = timeline.begin(what, []);
 					const urls = (

@@ -32,7 +32,7 @@ export function recordedRuns(): ReadonlyMap<string, RecordedRun> {
 	);
 }
 
-/** Throws a sentence where the file is not a run. */
+/** Throws a sentence if the file is not a run. */
 export function readRecordedRun(file: string): RecordedRun {
 	const run = JSON.parse(readFileSync(file, "utf8")) as RecordedRun;
 	const problem = problemOf(run);

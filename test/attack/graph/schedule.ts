@@ -211,7 +211,7 @@ function drawLinks(
 		: random.shuffled(SERVICES).slice(0, random.pick([1, 1, 1, 2, 2, 3, 4]));
 	const draw = random.fraction();
 	const isDatabase = services.some((name) => name.startsWith("mysql"));
-	// Where many are cut off from a database for long, nothing is left to look at.
+	// If many are cut off from a database for long, nothing is left to look at.
 	const longest = !isDatabase
 		? 40_000
 		: sides[0] === "all"

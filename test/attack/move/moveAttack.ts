@@ -232,7 +232,7 @@ function homeOf(id: string): Aim {
 
 /** Back, there again, and to the end there. */
 function lastOf(id: string): readonly Aim[] {
-	const args = ["moves", "reverse", id, "--keep", "--yes"];
+	const args = ["moves", "reverse", id, "--keep-copies", "--yes"];
 	return [
 		{ way: "reverse", args, id, at: "from", step: "way open" },
 		{ way: "reverse", args, id, at: "to", step: "way open" },

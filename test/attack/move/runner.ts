@@ -112,7 +112,7 @@ export async function runToEnd(
 		if (isLast) {
 			return { isReached, ended, id, record, happened, resumed: attempt };
 		}
-		// Where nothing was begun, the same is run again.
+		// If nothing was begun, the same is run again.
 		const isBegun =
 			record !== null &&
 			!isSettledStep(record.step) &&

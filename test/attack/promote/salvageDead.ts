@@ -120,7 +120,7 @@ export function isLossy({
 	);
 }
 
-/** Rows that a run has brought back; undefined where it printed none. */
+/** Rows that a run has brought back; undefined if it printed none. */
 function parsed(text: string): number | undefined {
 	try {
 		const { objects, edges, lookups } = JSON.parse(text);

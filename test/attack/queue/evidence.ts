@@ -164,7 +164,7 @@ function checkClaims(
 	return violations;
 }
 
-/** Null where the earlier one's claim was over, and its process had been paused past it. */
+/** Null if the earlier one's claim was over, and its process had been paused past it. */
 function judgeOverlap(
 	earlier: Run,
 	later: Run,

@@ -252,7 +252,7 @@ export async function startQueueServices(
 	};
 }
 
-/** All of them are owned, also where one does not start. */
+/** All of them are owned, even if one does not start. */
 async function startAll(
 	stack: AsyncDisposableStack,
 	starts: readonly (() => Promise<Server>)[],

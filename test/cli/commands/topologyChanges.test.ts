@@ -291,7 +291,7 @@ describe("a member of a fleet", () => {
 		await at.run("shards", "weigh", "0", "2", "--dry-run", "--unchecked");
 		const publishing = at.run("shards", "weigh", "0", "2", "--unchecked");
 		await until("version 2", () => source.topology.version === 2);
-		const late = await at.run("map", "wait", "2", "--max-wait", "1s");
+		const late = await at.run("map", "wait", "2", "--timeout", "1s");
 		assert.equal(late.code, 3);
 		assert.match(
 			late.out,

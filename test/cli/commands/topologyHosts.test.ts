@@ -151,7 +151,7 @@ describe("the hosts of a map", () => {
 		assert.equal(refused.code, 1, refused.out);
 		assert.match(
 			refused.err,
-			/missing where they were before: 1, such as db00001\.pins\. .*status/,
+			/missing on hosts that had them: 1, such as db00001\.pins\. .*status/,
 		);
 		assert.doesNotMatch(refused.err, /elsewhere|init/);
 	});

@@ -402,7 +402,7 @@ describe("the command changes follow", () => {
 				1,
 				/--position-file \/no\/such\/file cannot be written: ENOENT/,
 			],
-			[["--limit", "1000"], 2, /--limit is for --to redis/],
+			[["--keep", "1000"], 2, /--keep is for --to redis/],
 		] as const) {
 			const ran = await follow(...args);
 			assert.equal(ran.code, code, `${args}: ${ran.err}`);

@@ -345,7 +345,7 @@ describe("a ferry", () => {
 		await using third = await Ferry.open(optionsOf("m/4", { databases }));
 		await assert.rejects(second.copy(), {
 			code: "CONFLICT",
-			message: /Somebody else goes on with m\/4/,
+			message: /Somebody else continues m\/4/,
 		});
 		await third.copy();
 		await third.follow();
@@ -363,7 +363,7 @@ describe("a ferry", () => {
 		await ask(from, "UPDATE db00001.pins SET ts = 4711 WHERE local_id = 5000");
 		await assert.rejects(first.caughtUp(await source.executed(), WAIT_MS), {
 			code: "CONFLICT",
-			message: /Somebody else goes on with m\/13/,
+			message: /Somebody else continues m\/13/,
 		});
 		const ts = "SELECT ts FROM db00001.pins WHERE local_id = 5000";
 		assert.notEqual((await ask(to, ts))[0]?.ts, 4711);

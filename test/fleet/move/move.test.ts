@@ -689,7 +689,7 @@ test("the command says what it would do and what refuses it, and another lifts i
 	const status = await run("moves", "show", id);
 	assert.equal(status.value.wayBack.waves, 1);
 	const text = (await command(["moves", "show", id], { env })).out;
-	assert.match(text, /way back: open for 1 waves, 30\.0 days of binary log/);
+	assert.match(text, /way back: open for 1 wave, 30\.0 days of binary log/);
 	assert.match(text, /1 of 1 waves switched; writes to one waited \d+ ms/);
 	const listed = await command(["operations", "list"], { env });
 	assert.match(listed.out, new RegExp(`${id} .*way open`));
@@ -747,7 +747,7 @@ test("a runner that was paused in its cut-over finds that its guard has lifted t
 	);
 	const newest = async () => (await listOperations(store)).at(-1);
 	await until("its guard has lifted the fence", async () =>
-		/writes go on where they were$/.test((await newest())?.log.at(-1) ?? ""),
+		/writes continue where they were$/.test((await newest())?.log.at(-1) ?? ""),
 	);
 	const fences = await ask(
 		source.primary,

@@ -89,7 +89,7 @@ test("a replica takes the place of a primary that is paused: what was acknowledg
 	const { address } = primary;
 	await assert.rejects(promoteDead(options, address), {
 		code: "CONFLICT",
-		message: /answers\. Where it lives, nothing need be lost/,
+		message: /answers\. If it lives, nothing has to be lost/,
 	});
 	// It knows nothing of the death: its connections are as they were.
 	sleeper.send("SIGSTOP");
@@ -113,7 +113,7 @@ test("a replica takes the place of a primary that is paused: what was acknowledg
 	await assert.rejects(promoteDead(dead, address, checked), {
 		code: "CONFLICT",
 		message:
-			/acknowledged \d+ transactions that .* lacks, as 1 processes know.*It was not accepted, so nothing has changed/s,
+			/acknowledged \d+ transactions that .* lacks, as 1 process knows.*It was not accepted, so nothing has changed/s,
 	});
 	assert.ok(await isFenced());
 	assert.equal((await ask(replica, "SHOW REPLICA STATUS")).length, 1);

@@ -314,7 +314,7 @@ describe("the view of one viewer", () => {
 			null,
 			null,
 		]);
-		// Where all that changed is in memory again, a running request still sees what it saw.
+		// If all that changed is in memory again, a running request still sees what it saw.
 		assert.equal((await view.readObjects([one]))[0], first);
 	});
 
@@ -484,7 +484,7 @@ describe("what a list holds of a group", () => {
 	});
 	after(() => graph[Symbol.asyncDispose]());
 
-	it("is there from the first save to the last deletion, whoever reads the list, and for its owner only", async () => {
+	it("is there from the first save to the last deletion, no matter who reads the list, and for its owner only", async () => {
 		const [one, other] = origins as [Id, Id];
 		assert.deepEqual(await savesOf([one, other]), [[], []]);
 		const first = await pinOn(board, ada, one);

@@ -23,7 +23,7 @@ const random = IS_SLOW_RUN ? null : seededRandom(printedSeed());
 /**
  * Natural keys under every interleaving of the storage calls of two or three
  * processes: an active object that has a key is the one that its lookup leads
- * to, at every moment; and no name stays taken that nobody has. Where the orders
+ * to, at every moment; and no name stays taken that nobody has. If the orders
  * are too many, each actor is interrupted three times at most.
  */
 describe("in every interleaving, a natural key has one holder, and its lookup leads there:", () => {

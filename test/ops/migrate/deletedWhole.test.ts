@@ -160,6 +160,6 @@ it("what jobs deleted here with a board comes back with --revive when the old da
 		env: { CORKBOARD_DATA: data },
 	});
 	assert.match(verified, /everything agrees/);
-	const refused = await migrate("run", mapping, "--revive", "--since");
+	const refused = await migrate("run", mapping, "--revive", "--changed");
 	assert.match(refused.err, /--revive needs a full pass/);
 });

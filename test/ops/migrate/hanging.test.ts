@@ -64,7 +64,7 @@ it("counts apart what hangs on rows that are deleted there or were refused, and 
 		// The like of nothing, and one of the two that name each other.
 		assert.match(out, / {2}4 +4 +4 +0 +[\d.]+ s\n/);
 	}
-	const reasons = (await migrate("bad", mapping, "--by", "reason")).out;
+	const reasons = (await migrate("bad", mapping, "--by-reason")).out;
 	const [decide = "", refused = "", deleted = ""] = reasons.split(/They .*:\n/);
 	const keys = (text: string) =>
 		[...text.matchAll(/\(([^()]*)\)\n/g)]

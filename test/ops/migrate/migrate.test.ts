@@ -271,7 +271,7 @@ for (const [name, start, openOld] of OLD) {
 				"UPDATE pins SET deleted_at = '2022-01-01 00:00:00' WHERE id = 1",
 			);
 			// A late commit with an old time, and a row that is gone, are seen by full passes only.
-			const since = await pass("--since");
+			const since = await pass("--changed");
 			assert.deepEqual([since.counts.changed, since.counts.deleted], [0, 1]);
 			const { counts, bad } = await pass();
 			assert.ok(
@@ -350,12 +350,12 @@ for (const [name, start, openOld] of OLD) {
 			await old.run(
 				"UPDATE pairs SET updated_at = '2020-02-01 00:00:00' WHERE id = 2",
 			);
-			assert.equal(await deletedBy("--since"), 0);
+			assert.equal(await deletedBy("--changed"), 0);
 			assert.deepEqual(here(), ["User:1 User:2", "User:2 User:1"]);
 			await old.run(
 				"UPDATE pairs SET deleted_at = '2020-03-01 00:00:00', updated_at = '2020-03-01 00:00:00' WHERE id = 4",
 			);
-			assert.equal(await deletedBy("--since"), 1);
+			assert.equal(await deletedBy("--changed"), 1);
 			assert.deepEqual(here(), ["User:1 User:2"]);
 			await old.run(
 				"UPDATE pairs SET deleted_at = '2020-04-01 00:00:00' WHERE id = 1",
@@ -402,7 +402,10 @@ for (const [name, start, openOld] of OLD) {
 				"INSERT INTO pairs VALUES (10, 1, 2, NULL, '2023-01-01 00:00:00')",
 				"UPDATE pairs SET updated_at = '2024-01-01 00:00:00' WHERE id = 12",
 			);
-			assert.deepEqual([await changedBy("--since"), await changedBy()], [1, 0]);
+			assert.deepEqual(
+				[await changedBy("--changed"), await changedBy()],
+				[1, 0],
+			);
 			assert.deepEqual(here()[0], ["User:1 User:2", 2023]);
 			const compared = await run("compare", timed, "--all");
 			assert.match(compared.out, / 0 differ,/);

@@ -106,7 +106,7 @@ it("passes wait while a replica of the old database is behind, and go on when it
 	await taken;
 	assert.deepEqual(said, [
 		"The pass waits: a replica of mysql://old/legacy is 11 s behind.",
-		"The replica has caught up: the pass goes on.",
+		"The replica has caught up: the pass continues.",
 	]);
 });
 

@@ -154,7 +154,7 @@ const STATEMENTS: Readonly<Record<string, Plant>> = {
 		found: { "unknown state": /^Pin \d+: its state is "odd"$/ },
 		left: ["unknown state"],
 		after: async (graph) => {
-			// Whoever repairs the state finds the pin where it was.
+			// Somebody who repairs the state finds the pin where it was.
 			assert.equal((await listOf(graph, "placePin", "b:1")).edges.length, 2);
 		},
 	},

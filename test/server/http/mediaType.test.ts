@@ -98,7 +98,7 @@ suite("the media type of an error response", () => {
 	test("is the one that Apollo chooses for its own errors", async () => {
 		for (const [accept, type] of ACCEPTED) {
 			const byApollo = await post(toy, { accept, body: '{"query": "{"}' });
-			// Where it accepts neither, Apollo refuses that as well, in the same type.
+			// If it accepts neither, Apollo refuses that as well, in the same type.
 			assert.equal(byApollo.type, type, `Apollo: ${accept}`);
 			const ours = await post(toy, { accept, body: "{" });
 			assert.equal(ours.status, 400);

@@ -303,7 +303,7 @@ class SimulatedHost {
 				// A server notices that a caller is gone when it comes to its statement.
 				if (begins - now < DEADLINE_MS) this.#freeAt[worker] = begins + ms;
 			}
-			// Where it waits for the server's worker, it has been sent.
+			// If it waits for the server's worker, it has been sent.
 			const sentAt = mostWaiting === undefined ? now : begins;
 			let cancelSent = () => {};
 			if (sentAt > now) cancelSent = timeline.after(sentAt - now, sent);

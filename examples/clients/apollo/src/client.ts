@@ -84,7 +84,7 @@ export function createClient(options: {
 	});
 }
 
-/** The code to act on; messages are for people. Null where no response came from the server. */
+/** The code to act on; messages are for people. Null if no response came from the server. */
 export function codeOf(error: unknown): string | null {
 	if (!CombinedGraphQLErrors.is(error)) return null;
 	const code = error.errors[0]?.extensions?.code;

@@ -57,7 +57,7 @@ export function createEnvironment(options: {
 	});
 }
 
-/** The code to act on; messages are for people. Null where no response came from the server. */
+/** The code to act on; messages are for people. Null if no response came from the server. */
 export function codeOf(error: Error): string | null {
 	return "code" in error && typeof error.code === "string" ? error.code : null;
 }

@@ -28,7 +28,7 @@ export function createClient(options: {
 	});
 }
 
-/** The code to act on; messages are for people. Null where no response came from the server. */
+/** The code to act on; messages are for people. Null if no response came from the server. */
 export function codeOf(error: CombinedError): string | null {
 	const code = error.graphQLErrors[0]?.extensions.code;
 	return typeof code === "string" ? code : null;

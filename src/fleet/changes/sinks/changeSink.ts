@@ -5,7 +5,7 @@ import type { Position } from "../position.ts";
 export interface ChangeSink extends AsyncDisposable {
 	/** Where an earlier run ended; null: nothing was written here yet. */
 	readonly begun: Position | null;
-	/** Resolves when it has the changes for good; `position` is the one behind them. Throws where it cannot take them, and no other try would change that. */
+	/** Resolves when it has the changes for good; `position` is the one behind them. Throws if it cannot take them, and no other try would change that. */
 	take(changes: readonly Change[], position: () => Position): Promise<void>;
 }
 

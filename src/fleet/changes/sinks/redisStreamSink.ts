@@ -82,7 +82,7 @@ export async function openRedisStreamSink(
 	};
 }
 
-/** Rejects, and closes the connection, where no answer comes in time: what was sent on it may still arrive. */
+/** Rejects, and closes the connection if no answer comes in time: what was sent on it may still arrive. */
 async function late<T>(
 	answer: Promise<T>,
 	ms: number,

@@ -16,7 +16,7 @@ type ObjectStatus = "active" | "rejected" | "absent";
 
 export interface Activation {
 	readonly status: ObjectStatus;
-	/** The row that holds the key an object was rejected for, where this call met it. */
+	/** The row that holds the key an object was rejected for, if this call met it. */
 	readonly heldBy?: LookupRow;
 }
 
@@ -157,7 +157,7 @@ interface DecidedState {
 	readonly unheld: readonly Reservation[];
 }
 
-/** Set pending objects to active or rejected under their locks. Where another writer was first, its decision stands. */
+/** Set pending objects to active or rejected under their locks. If another writer was first, its decision stands. */
 async function setStates(
 	writer: Writer,
 	shard: number,

@@ -167,7 +167,7 @@ export function decideEdges(
 				edge.before === undefined,
 			);
 		} else {
-			// At the top, also where the neighbor has left the list meanwhile.
+			// At the top, even if the neighbor has left the list meanwhile.
 			sequence = nextSequence(last, reads.now);
 		}
 		if (typeof sequence !== "number") {

@@ -42,7 +42,7 @@ interface MysqlLogOptions {
 }
 
 /**
- * Follows by GTIDs where the server gives some to its transactions, because they
+ * Follows by GTIDs if the server gives some to its transactions, because they
  * are the same on all servers, and else by the place in its files.
  */
 export async function openMysqlLog(
@@ -95,7 +95,7 @@ export async function openMysqlLog(
 			if (wrong.length > 0) {
 				throw new CorkboardError(
 					"BAD_CONFIG",
-					`${shownUrl} cannot be followed: set ${wrong.join(", ")} in its option file, restart it, and begin again. Without that, repeat migrate run, with and without --since.`,
+					`${shownUrl} cannot be followed: set ${wrong.join(", ")} in its option file, restart it, and begin again. Without that, repeat migrate run, with and without --changed.`,
 				);
 			}
 			await binlogStatus(options);

@@ -8,7 +8,7 @@ import { postgresDriver } from "./postgresSource.ts";
 import type { Source } from "./source.ts";
 import { openSqlSource } from "./sqlSource.ts";
 
-/** Opens the old database. Throws BAD_CONFIG for what is no such URL, or where it refuses. */
+/** Opens the old database. Throws BAD_CONFIG for what is no such URL, or if it refuses. */
 export async function openSource(
 	given: string,
 	/** What a path in `file:` is relative to. */

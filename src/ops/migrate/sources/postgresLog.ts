@@ -218,7 +218,7 @@ async function check(
 	if (server?.level !== "logical") {
 		throw new CorkboardError(
 			"BAD_CONFIG",
-			`${shownUrl} cannot be followed: set wal_level = logical (now ${server?.level}), restart it, and begin again. Without that, repeat migrate run, with and without --since.`,
+			`${shownUrl} cannot be followed: set wal_level = logical (now ${server?.level}), restart it, and begin again. Without that, repeat migrate run, with and without --changed.`,
 		);
 	}
 	if (server.standby === true) {

@@ -75,7 +75,7 @@ export interface Source extends AsyncDisposable {
 	lag(): Promise<number | null>;
 	/** Why the database takes writes, as far as its settings say, and what to run to stop them; null if it takes none. */
 	takesWrites(): Promise<string | null>;
-	/** The sessions of others, where a setting that stops writes does not reach those that are open; null where it does. */
+	/** The sessions of others, if a setting that stops writes does not reach those that are open; null if it does. */
 	openSessions(): Promise<OpenSessions | null>;
 	/** A text that differs after a write to one of the tables. */
 	writeMark(tables: readonly string[]): Promise<string>;

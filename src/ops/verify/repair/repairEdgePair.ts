@@ -66,7 +66,7 @@ export async function repairEdgePair(
 	}
 }
 
-/** Null where nothing has to be repaired. */
+/** Null if nothing has to be repaired. */
 function wantedEdge(
 	edges: readonly (Edge | null)[],
 	canExist: boolean,

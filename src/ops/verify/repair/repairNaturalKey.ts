@@ -43,7 +43,7 @@ export async function deleteLookup(
 
 /**
  * Writes the lookup row of an active object's natural key. Replaces the row of an
- * object that does not have the key. Where another object has it, the row decides
+ * object that does not have the key. If another object has it, the row decides
  * which of them keeps it.
  */
 export async function repairNaturalKey(

@@ -40,7 +40,7 @@ export async function change(
 	return refused ?? ms;
 }
 
-/** What DDL says of waiting: nothing on MySQL, where the session's setting holds. */
+/** What DDL says of waiting: nothing on MySQL, because the session's setting holds there. */
 export async function waitFor(
 	session: MysqlSession,
 	{ database, queue }: RotatedQueue,

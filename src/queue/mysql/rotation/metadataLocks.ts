@@ -63,7 +63,7 @@ const TRANSACTIONS: Sql = {
 	values: [],
 };
 
-/** Null where the server does not say: the performance schema is off, or the user may not ask. */
+/** Null if the server does not say: the performance schema is off, or the user may not ask. */
 async function ask(
 	session: MysqlSession,
 	sql: Sql,

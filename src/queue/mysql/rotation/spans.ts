@@ -100,7 +100,7 @@ async function findSpans(
 	return [...inPlace, ...swappedOut];
 }
 
-/** By partition of the jobs' table, or by out table. Empty where the user may not ask: then the server's estimates have to do. */
+/** By partition of the jobs' table, or by out table. Empty if the user may not ask: then the server's estimates have to do. */
 async function readFileSizes(
 	session: MysqlSession,
 	tables: RotatedQueue,

@@ -12,7 +12,7 @@ const UNCOUNTED_BYTES = 16_384;
 /**
  * Chunks of one body, and bytes for each further one. A chunk costs Node much
  * more time and memory than the byte that it may hold. TCP and TLS bring at
- * least a kilobyte at a time where a client sends a large body.
+ * least a kilobyte at a time if a client sends a large body.
  */
 const CHUNKS = 4_096;
 const CHUNK_BYTES = 64;

@@ -17,7 +17,7 @@ export function decodeBody(body: Buffer): string {
 
 const UTF_8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Parses the text of a body. Throws for what is not JSON, and for keys that would change a prototype where somebody copies them. */
+/** Parses the text of a body. Throws for what is not JSON, and for keys that would change a prototype if somebody copies them. */
 export function parseJson(text: string): unknown {
 	const parsed: unknown = JSON.parse(text);
 	if (SUSPICIOUS.test(text)) rejectPoison(parsed);

@@ -62,7 +62,7 @@ export function mediaTypeFor(request: FastifyRequest): string {
 /**
  * The media type that Apollo would choose, by the same library from the same
  * list (its `chooseContentTypeForSingleResultResponse`, which it does not
- * export); null where the client accepts neither.
+ * export); null if the client accepts neither.
  */
 export function negotiatedType(accept: string | undefined): string | null {
 	if (!accept) return JSON_TYPE;

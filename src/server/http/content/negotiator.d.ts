@@ -4,7 +4,7 @@ declare module "negotiator" {
 		constructor(request: {
 			readonly headers: { readonly accept: string };
 		});
-		/** The one of `available` that is preferred; undefined where none is accepted. */
+		/** The one of `available` that is preferred; undefined if none is accepted. */
 		mediaType(available: readonly string[]): string | undefined;
 	}
 }

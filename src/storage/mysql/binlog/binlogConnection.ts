@@ -317,7 +317,7 @@ export class BinlogConnection<Table extends BinlogTable>
 			)
 		) {
 			throw conflict(
-				`A change of ${parentSchema}.${tableName} was logged without all of its columns: whoever sent it has set another binlog_row_image than FULL.`,
+				`A change of ${parentSchema}.${tableName} was logged without all of its columns: the session that sent it has another binlog_row_image than FULL.`,
 			);
 		}
 		const name = event.getEventName();

@@ -43,8 +43,8 @@ const LONGEST_PAUSE_MS = 2_000;
 /**
  * The transactions of a server's binary log that a set of GTIDs lacks, in their
  * order, each whole and at least once: after a lost connection the one that was
- * under way comes again from its beginning. Throws UNAVAILABLE where the server is
- * away for too long, CONFLICT where its log cannot be followed: a transaction is
+ * under way comes again from its beginning. Throws UNAVAILABLE if the server is
+ * away for too long, CONFLICT if its log cannot be followed: a transaction is
  * missing, tables were changed, rows were not logged as whole rows.
  */
 export async function* readBinlog<Table extends BinlogTable>(

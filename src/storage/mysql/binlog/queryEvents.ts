@@ -6,7 +6,7 @@ const READ_ONLY = /^ALTER\s+(?:DATABASE|SCHEMA)\s+\S+\s+READ\s+ONLY\b/i;
 const CHANGES_ROWS = /^(?:INSERT|UPDATE|DELETE|REPLACE|LOAD|CALL|WITH)\b/i;
 
 /**
- * Why rows cannot be followed past a statement in the binary log; null where they
+ * Why rows cannot be followed past a statement in the binary log; null if they
  * can. The statement concerns a database that it names or runs in.
  */
 export function refusalOf(
@@ -21,7 +21,7 @@ export function refusalOf(
 	if (concerned === undefined) return null;
 	const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)} …` : text;
 	return CHANGES_ROWS.test(text)
-		? `A change of ${concerned} was logged as a statement, not as rows: whoever sent it has set another binlog_format than ROW (${shown}).`
+		? `A change of ${concerned} was logged as a statement, not as rows: the session that sent it has another binlog_format than ROW (${shown}).`
 		: `The tables of ${concerned} were changed meanwhile: ${shown}.`;
 }
 

@@ -109,7 +109,7 @@ export class AcknowledgedGtids {
 		}
 	}
 
-	/** As a set of MySQL, `UUID:1-NUMBER,…`; empty where nothing was acknowledged. */
+	/** As a set of MySQL, `UUID:1-NUMBER,…`; empty if nothing was acknowledged. */
 	get set(): string {
 		return [...this.#highest]
 			.map(([source, number]) => `${source}:1-${number}`)

@@ -85,7 +85,7 @@ export class CommitProtocol {
 		body: (statements: MysqlTransaction) => Promise<CommitDecision<T>>,
 		options: QueryOptions,
 	): Promise<T> => {
-		// Before it locks anything, where the answer takes time.
+		// Before it locks anything, if the answer takes time.
 		await this.checkPrimary(connection);
 		const statements = new SentStatements(connection, options);
 		let decision: CommitDecision<T>;
@@ -219,7 +219,7 @@ export class CommitProtocol {
 	}
 
 	/**
-	 * Throws `readOnly` where this process may not write here: the writes of a
+	 * Throws `readOnly` if this process may not write here: the writes of a
 	 * topology's primary wait for a newer version then. Null: it may, without a wait.
 	 */
 	checkPrimary({ takesWrites }: MysqlConnection): Promise<void> | null {

@@ -51,7 +51,7 @@ export interface HostLimits {
 	readonly silenceMs: number;
 	/** A connection is replaced after about this long: five minutes if absent. */
 	readonly lifetimeMs?: number;
-	/** Whether the binary log leaves out texts that an UPDATE does not change, where the user may set that. */
+	/** Whether the binary log leaves out texts that an UPDATE does not change, if the user may set that. */
 	readonly leanBinlog?: boolean;
 }
 
@@ -317,7 +317,7 @@ export class Host implements AsyncDisposable {
 	}
 
 	/**
-	 * Calls `use` with a connection. Where that has ended, before or in the middle of
+	 * Calls `use` with a connection. If that has ended, before or in the middle of
 	 * a transaction, `use` is called once more, with another connection. After a
 	 * deadlock or a lock wait timeout it is called again, with jitter so that the
 	 * transactions do not meet again.

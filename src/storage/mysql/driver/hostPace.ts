@@ -12,7 +12,7 @@ export class HostPace {
 	/** What the last answers took, the newest last. Milliseconds. */
 	readonly #last: number[] = [];
 
-	/** `onAnswer` is called with each answer to a statement, on whichever connection. */
+	/** `onAnswer` is called with each answer to a statement, on any connection. */
 	constructor(
 		onAnswer: () => void = () => {},
 		now: () => number = () => performance.now(),

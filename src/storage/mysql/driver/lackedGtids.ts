@@ -7,7 +7,7 @@ import type { QueryOptions } from "./queryOptions.ts";
 
 const LIMIT_MS = 5_000;
 
-/** What a server lacks of a set of GTIDs, besides another; null: it has none. Throws where the host leads to another by now. */
+/** What a server lacks of a set of GTIDs, besides another; null: it has none. Throws if the host leads to another by now. */
 export async function lackedGtids(
 	host: {
 		readonly name: string;

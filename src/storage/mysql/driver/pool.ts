@@ -115,7 +115,7 @@ export class Pool implements AsyncDisposable {
 		let given: MysqlConnection | null = null;
 		try {
 			given = await withDeadline(promise, deadline, () =>
-				// Where none is in use, the server has opened none: that is its silence.
+				// If none is in use, the server has opened none: that is its silence.
 				opens || this.#lent.size === 0
 					? this.#late()
 					: this.#exhausted("No free connection before the deadline"),
@@ -321,7 +321,7 @@ export class Pool implements AsyncDisposable {
 		const deadline = deadlineIn(connectMs * OPENING_STEPS, this.#end.signal);
 		let connection: MysqlConnection | null = null;
 		try {
-			// Once more where a newer session has found another server meanwhile.
+			// Once more if a newer session has found another server meanwhile.
 			connection =
 				(await this.#openSession(deadline)) ??
 				(await this.#openSession(deadline));
@@ -337,7 +337,7 @@ export class Pool implements AsyncDisposable {
 		}
 	}
 
-	/** Null where the session is on an older server than the newest. */
+	/** Null if the session is on an older server than the newest. */
 	async #openSession(deadline: Deadline): Promise<MysqlConnection | null> {
 		const { address, connectMs, purpose, server, lifetimeMs, pace } =
 			this.#options;

@@ -76,7 +76,7 @@ export function recordNoConnection(
 		.end(failureOf(thrown));
 }
 
-/** The kind of a failure; `aborted` where the request ended. */
+/** The kind of a failure; `aborted` if the request ended. */
 export function failureOf(thrown: unknown): string {
 	return thrown instanceof StorageFailure ? thrown.kind : "aborted";
 }

@@ -128,7 +128,7 @@ export async function serverOf(
 	return String(row[0]);
 }
 
-/** It saves bytes and changes nothing else, so it is left where the user may not set it. */
+/** It saves bytes and changes nothing else, so it is left if the user may not set it. */
 async function leaveTextsOut(
 	connection: MysqlConnection,
 	deadline: Deadline,

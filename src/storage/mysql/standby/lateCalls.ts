@@ -1,5 +1,5 @@
 const SLICE_MS = 100;
-/** The window is a second, or longer where that has too few calls: ten seconds at most. */
+/** The window is a second, or longer if that has too few calls: ten seconds at most. */
 const SHORTEST = 10;
 const LONGEST = 100;
 /** Calls after which a share means something. */

@@ -220,7 +220,7 @@ export class Speculation {
 		const most = this.#options.deadlineMs / 3;
 		const exact = this.#latencies.quantile(QUANTILE, ENOUGH_CALLS, now);
 		if (exact !== null) this.#isMeasured = true;
-		// Where there are too few calls now, that of before is the better guess.
+		// If there are too few calls now, that of before is the better guess.
 		const measured =
 			exact ?? (this.#isMeasured ? null : this.#slowestWithRoom(now));
 		if (measured === null) return this.#delayMs;

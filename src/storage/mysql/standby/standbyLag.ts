@@ -7,7 +7,7 @@
  * While the primary answers, the standby is behind by the primary's time of now
  * less the beat that the standby has. When the primary is dead its beats have
  * ended too: nothing is written there any more, so what counts is how far the
- * standby was behind when the primary last answered. Where the standby has beats
+ * standby was behind when the primary last answered. If the standby has beats
  * from well after that, only this process is cut off from a primary that lives,
  * and the time goes on.
  *

@@ -17,7 +17,7 @@ import { MAX_LAG_MS, StandbyLag } from "./standbyLag.ts";
 /** An answer of the standby, with its beat. */
 interface WithBeat<T> {
 	readonly value: T;
-	/** Null where the standby has none. */
+	/** Null if the standby has none. */
 	readonly beat: number | null;
 }
 

@@ -67,7 +67,7 @@ const LOCK_MS = 500;
 /**
  * Transactions of one host. Those that come in one turn of the event loop, or
  * while others run, share one database transaction: one connection, two round
- * trips and one COMMIT, whichever shards of the host they change. They succeed
+ * trips and one COMMIT, on all shards of the host. They succeed
  * and fail by themselves all the same: if the shared one fails, each runs alone.
  * They wait for the one that runs, but not longer than `gatherMs`: its COMMIT may
  * be slow, or another process may hold a row that it locks.

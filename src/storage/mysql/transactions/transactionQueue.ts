@@ -34,7 +34,7 @@ interface TransactionLimits extends HostTransactionLimits {
 interface QueuedTransaction extends HostTransaction {
 	readonly rows: readonly string[];
 	readonly done: (result: TransactionOutcome) => void;
-	/** Ends the wait for its rows; absent where it does not wait. */
+	/** Ends the wait for its rows; absent if it does not wait. */
 	timer: NodeJS.Timeout | undefined;
 	hasStarted: boolean;
 	/** Whether its time was up before its turn came. */

@@ -6,7 +6,7 @@ const SQLITE_BUSY = 5;
  * Locks a file of its own, which it makes if need be, until the returned lock is
  * disposed of or the process ends: an exclusive transaction of SQLite, which is a
  * lock of the operating system. Null: another process, or another part of this
- * one, has it. Throws what SQLite throws where the file cannot be made.
+ * one, has it. Throws what SQLite throws if the file cannot be made.
  */
 export function lockFile(path: string): Disposable | null {
 	let opened: DatabaseSync | undefined;

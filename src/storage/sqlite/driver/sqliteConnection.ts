@@ -71,7 +71,7 @@ const WRITE_PRAGMAS = `
 const LOST = new Set([10, 11, 14, 26]);
 const CONSTRAINT = 19;
 const BUSY = 5;
-/** SQLITE_FULL; and SQLITE_IOERR_SHMSIZE, where the shared memory beside the file finds no space. */
+/** SQLITE_FULL; and SQLITE_IOERR_SHMSIZE if the shared memory beside the file finds no space. */
 const DISK_FULL = 13;
 const NO_SPACE_BESIDE = 4_874;
 

@@ -930,7 +930,7 @@ describe("a host that is slow", () => {
 				}
 			},
 		);
-		// Where it was silent for three calls, it was up again with its first answer.
+		// If it was silent for three calls, it was up again with its first answer.
 		assert.notEqual(states.at(-1)?.state, "down");
 	});
 

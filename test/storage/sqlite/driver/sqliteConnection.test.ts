@@ -36,7 +36,7 @@ test("a full disk is named, to a client by its shard, and leaves what is there",
 	using connection = connect(folder.path, "create");
 	connection.run(CREATE);
 	connection.run(INSERT, [1, 1]);
-	// SQLite says the same as where the file system has no space.
+	// SQLite says the same as when the file system has no space.
 	connection.rows(sql("PRAGMA max_page_count = 3"), []);
 	const fill = () =>
 		connection.transaction(() => {
