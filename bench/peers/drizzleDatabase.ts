@@ -86,7 +86,7 @@ interface PageSource {
 	readonly parent: MySqlColumn;
 	readonly id: MySqlColumn;
 	readonly columns: Readonly<Record<string, MySqlColumn>>;
-	/** Joined by `id` where the rows are edges. */
+	/** Joined by `id` if the rows are edges. */
 	readonly isEdge: boolean;
 }
 

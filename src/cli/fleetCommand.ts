@@ -72,7 +72,7 @@ interface HalfWay {
 
 /** What `--json` prints of an operation that somebody else has taken over. */
 interface TakenOver extends HalfWay {
-	/** Who has, or had it last; null where the store does not say. */
+	/** Who has, or had it last; null if the store does not say. */
 	readonly holder: string | null;
 	/** The version that was published; null: none, or not yet. */
 	readonly version: number | null;

@@ -56,7 +56,7 @@ export async function readCurrent(
 
 /**
  * The changes that publish a map as the version after the current one, to be
- * written together with others in one `write`. Throws BAD_TOPOLOGY where a
+ * written together with others in one `write`. Throws BAD_TOPOLOGY if a
  * running fleet may not switch to it.
  */
 export function publication(

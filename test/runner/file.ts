@@ -94,7 +94,7 @@ export async function runFiles(
 		seconds: (performance.now() - started) / 1_000,
 		cpuSeconds: events.find((report) => report.kind === "end")?.cpuSeconds ?? 0,
 	};
-	// node exits 0 where no test ran.
+	// node exits 0 if no test ran.
 	const unfinished =
 		ended === "exited"
 			? `has no tests, or ended before they did: ${status(child)}`

@@ -14,7 +14,7 @@ export interface RedisAddress {
 	readonly password: () => string | undefined;
 }
 
-/** Host and port of a URL. Throws BAD_CONFIG where it is not valid. */
+/** Host and port of a URL. Throws BAD_CONFIG if it is not valid. */
 function redisHost(text: string): string {
 	const fault = cacheUrlFault("lists", text);
 	if (fault !== null) {

@@ -22,7 +22,7 @@ export function statusLines(status: MoveStatus): readonly string[] {
 			`${plural(late.length, "late transaction")} on former copies: ${late.join(", ")}`,
 		wayBack.waves === 0
 			? `way back: ${over === 0 ? "none is needed, no wave switched" : isSettledStep(step) ? "closed" : "not open before the former copies are parked"}`
-			: `way back: open for ${wayBack.waves} waves, ${wayBack.seconds === null ? "as long as the binary log is kept" : `${days(wayBack.seconds)} of binary log from each switch on`}`,
+			: `way back: open for ${plural(wayBack.waves, "wave")}, ${wayBack.seconds === null ? "as long as the binary log is kept" : `${days(wayBack.seconds)} of binary log after each switch`}`,
 		undoLine(status),
 		...status.log.map((line) => `  ${line}`),
 	]);

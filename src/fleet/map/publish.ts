@@ -48,8 +48,8 @@ const TRIES = 100;
 
 /**
  * Publishes an edit of the current version as the next one: the one way in which
- * a map changes. Throws BAD_TOPOLOGY where a running fleet may not switch to it,
- * CONFLICT where the version is not `from` or others always publish first, and UNAVAILABLE.
+ * a map changes. Throws BAD_TOPOLOGY if a running fleet may not switch to it,
+ * CONFLICT if the version is not `from` or others always publish first, and UNAVAILABLE.
  */
 export async function publish(
 	store: TopologyStore,

@@ -47,7 +47,7 @@ interface CachesSet {
  * Takes a fleet over to other servers of shared caches, in two versions of the map
  * (docs/consistency/freshness.md, "Several servers"). What is done stands in the map,
  * so a second call with the same servers continues. Throws CONFLICT where
- * another change is under way, and UNAVAILABLE where some process does not switch.
+ * another change is under way, and UNAVAILABLE if some process does not switch.
  */
 export async function setCaches(options: SetCaches): Promise<CachesSet> {
 	const { store, wanted, why, onStep = () => {} } = options;

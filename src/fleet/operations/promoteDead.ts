@@ -426,7 +426,7 @@ async function fenceIfReached(
 	}
 }
 
-/** Throws UNAVAILABLE where it stops applying, or takes longer. */
+/** Throws UNAVAILABLE if it stops applying, or takes longer. */
 async function untilApplied(server: FleetServer): Promise<void> {
 	const until = performance.now() + APPLY_MS;
 	for (;;) {

@@ -13,7 +13,7 @@ import type { JsonObject } from "../../util/json.ts";
 import { typeName } from "./places.ts";
 import { describeValue } from "./storedContent.ts";
 
-/** The object a reference leads to; null for none where there need be none; or what is wrong with it, as `its owner is not an id ("abc")`. */
+/** The object a reference leads to; null for none if there need be none; or what is wrong with it, as `its owner is not an id ("abc")`. */
 type ReferenceReading =
 	| { readonly target: Id | null }
 	| { readonly problem: string };

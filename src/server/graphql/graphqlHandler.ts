@@ -61,7 +61,7 @@ interface HandlerOptions
 	readonly admission: Admission;
 	readonly executionMs: number;
 	readonly responseSender: ResponseSender;
-	/** The steps for known documents; null where none is known. */
+	/** The steps for known documents; null if none is known. */
 	readonly known: KnownDocuments | null;
 	/** Replies to every request that is left. */
 	readonly runByApollo: RequestStep;

@@ -73,7 +73,7 @@ export interface Dialect<P extends ShardLocation> extends Spelling {
 	readonly forUpdate: string;
 	readonly outbox: OutboxLocation;
 	table(location: P, name: string): string;
-	/** Makes the optimizer read a table by an index; empty where it does so by itself. */
+	/** Makes the optimizer read a table by an index; empty if it does so by itself. */
 	index(name: "primary" | "edge" | "due"): string;
 	/** After an INSERT, for rows whose key exists: these columns get the new values. */
 	orSet(key: readonly string[], columns: readonly string[]): string;

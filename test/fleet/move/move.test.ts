@@ -90,7 +90,7 @@ async function startPairs(): Promise<Pairs> {
 		startMysqlPair({ args: ["--performance-schema=ON"] }),
 		startMysqlPair(),
 	] as const;
-	// Waited for also where one fails, so that the other is stopped.
+	// Waited for even if one fails, so that the other is stopped.
 	for (const outcome of await Promise.allSettled(starting)) {
 		if (outcome.status === "fulfilled") opened.use(outcome.value);
 	}
