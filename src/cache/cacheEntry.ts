@@ -63,8 +63,8 @@ export class CacheEntry implements Listed<CacheEntry> {
 		this.weight = weight;
 	}
 
-	/** The text that the same value can be made of; null for one that stays in the heap. */
-	packed(): string | null {
-		return null;
+	/** Writes what the same value can be made of. Returns the number of bytes; -1 for a value that stays in the heap, or has no room there. */
+	pack(_into: Buffer): number {
+		return -1;
 	}
 }

@@ -3,6 +3,7 @@ import { fnv1a } from "../util/fnv1a.ts";
 import { SharedCall } from "../util/sharedCall.ts";
 import type { CacheEntry, EntryHome, KeptCounts } from "./cacheEntry.ts";
 import type { KeptEntries } from "./keptEntries.ts";
+import type { Unpack } from "./packedEntries.ts";
 import type { SlotVersions } from "./slotVersions.ts";
 
 /** Keys of one kind in a local cache, so that none is put together of several parts at each read. */
@@ -101,8 +102,8 @@ export interface LocalCacheOptions<V> {
 	readonly isKept?: (value: V) => boolean;
 	/** Whether what is cached has all that `value` has, and more: then it is kept. */
 	readonly isBetter?: (cached: V, value: V) => boolean;
-	/** The value of a text that `CacheEntry.packed` returned for it; null if that fails. Absent: no value is packed. */
-	readonly unpack?: (key: string, text: string) => V | null;
+	/** Makes of what `CacheEntry.pack` wrote the same value. Absent: no value is packed. */
+	readonly unpack?: Unpack<V>;
 	/** How long a value is good if nothing invalidates it. Milliseconds. */
 	readonly maxAgeMs?: number;
 	/** A table of versions that several caches share, and which of them this one is. */

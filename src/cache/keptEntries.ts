@@ -1,4 +1,3 @@
-import { fnv1a } from "../util/fnv1a.ts";
 import { RecencyList } from "../util/recencyList.ts";
 import type { CacheEntry, EntryHome } from "./cacheEntry.ts";
 import { PackedEntries } from "./packedEntries.ts";
@@ -75,6 +74,7 @@ export class KeptEntries {
 		value: CacheEntry,
 		place: number,
 	): void {
+		if (value.weight + ENTRY_BYTES > this.#maxWeight) return;
 		this.packed?.noteUnpacked(place);
 		this.#addToMap(home, key, value);
 	}
@@ -99,13 +99,13 @@ export class KeptEntries {
 		this.#remove(entry);
 		home.counts.changes++;
 		if (home.number === 0) return;
-		this.dropPacked(home, key, fnv1a(key, home.hash), entry.slot);
+		this.dropPacked(home, key, entry.slot);
 	}
 
-	/** The same of an entry that may be packed. `hash` is that of its home and its key. */
-	dropPacked(home: EntryHome, key: string, hash: number, slot: number): void {
+	/** The same of an entry that may be packed. */
+	dropPacked(home: EntryHome, key: string, slot: number): void {
 		if (this.packed === null || home.number === 0) return;
-		const place = this.packed.find(home, key, hash);
+		const place = this.packed.find(home, key);
 		if (place === 0) return;
 		this.#wanted[slot % this.#wanted.length] = slot;
 		this.packed.remove(place);
@@ -151,19 +151,14 @@ export class KeptEntries {
 	 * of now. A value that was not known to be current is not packed.
 	 */
 	#pack(entry: CacheEntry): void {
-		const { home, key, slot, channel, proof } = entry;
+		const { home, slot, channel, proof } = entry;
 		if (home === null) return;
 		const { versions, counts } = home;
 		const isPacked =
 			this.packed !== null &&
 			versions !== null &&
 			proof !== null &&
-			this.packed.put(
-				home,
-				entry,
-				fnv1a(key, home.hash),
-				versions.packedSumOf(slot, channel),
-			);
+			this.packed.put(home, entry, versions.packedSumOf(slot, channel));
 		if (isPacked) return;
 		counts.evictions++;
 		counts.changes++;

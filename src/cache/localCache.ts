@@ -1,4 +1,3 @@
-import { fnv1a } from "../util/fnv1a.ts";
 import type { MaybePromise } from "../util/maybePromise.ts";
 import { type CacheEntry, type KeptCounts, newCounts } from "./cacheEntry.ts";
 import {
@@ -15,6 +14,7 @@ import {
 import type { LocalCacheLevel } from "./diagnostics.ts";
 import { EntryAges } from "./entryAges.ts";
 import type { KeptEntries } from "./keptEntries.ts";
+import type { Unpack } from "./packedEntries.ts";
 import { ALL_CHANNELS, CHANNELS, SlotVersions } from "./slotVersions.ts";
 
 /**
@@ -44,7 +44,7 @@ export class LocalCache<V extends CacheEntry> {
 	readonly #running = new Array<SharedRead<V> | null>(RUNNING_SLOTS).fill(null);
 	readonly #isKept: (value: V) => boolean;
 	readonly #isBetter: ((cached: V, value: V) => boolean) | undefined;
-	readonly #unpack: ((key: string, text: string) => V | null) | null;
+	readonly #unpack: Unpack<V> | null;
 	/** Rises where reads that run are detached whatever their keys. */
 	#detached = 0;
 	#hits = 0;
@@ -117,24 +117,29 @@ export class LocalCache<V extends CacheEntry> {
 		if (packed === null || partition.number === 0 || moment === OVERDUE) {
 			return undefined;
 		}
-		const hash = fnv1a(key, partition.hash);
-		const place = packed.find(partition, key, hash);
+		const place = packed.find(partition, key);
 		if (place === 0) return undefined;
-		const slot = this.#versions.slotAt(hash);
+		const slot = this.#versions.slotOf(partition, key);
 		const channel = this.#channelOf(key);
 		const end = packed.endAt(place);
 		const proof = this.#versions.packedSumOf(slot, channel);
 		const isGood = moment < end && packed.proofAt(place) === proof;
-		const value = isGood ? this.#unpack?.(key, packed.textAt(place)) : null;
-		if (value == null) {
-			this.#kept.dropPacked(partition, key, hash, slot);
+		const value =
+			isGood && this.#unpack !== null
+				? packed.unpackedAt(place, key, this.#unpack)
+				: null;
+		if (value === null) {
+			this.#kept.dropPacked(partition, key, slot);
 			return undefined;
 		}
 		value.slot = slot;
 		value.channel = channel;
 		value.end = end;
 		value.proof = this.#versions.sumOf(slot, channel);
-		this.#kept.addUnpacked(partition, key, value, place);
+		value.key = key;
+		if (packed.noteRead(place)) {
+			this.#kept.addUnpacked(partition, key, value, place);
+		}
 		return value;
 	}
 
@@ -303,20 +308,21 @@ export class LocalCache<V extends CacheEntry> {
 		if (former !== undefined) {
 			if (this.#isBetter?.(former, value) && this.#now() < former.end) return;
 			this.#kept.drop(former);
+			// It may be packed only.
+			this.#kept.dropPacked(partition, key, slot);
 		}
 		this.#kept.add(partition, key, value);
 	}
 
 	/** Drops the key, and detaches reads of it that run. Call it when a change is committed, and when it may have been. */
 	invalidate(partition: CachePartition<V>, key: string): void {
-		const hash = fnv1a(key, partition.hash);
-		const slot = this.#versions.slotAt(hash);
+		const slot = this.#versions.slotOf(partition, key);
 		this.#running[slot % RUNNING_SLOTS] = null;
 		if (this.#kept.isNothing) return;
 		this.#versions.raise(slot);
 		const entry = partition.entries.get(key);
 		if (entry !== undefined) this.#kept.drop(entry);
-		else this.#kept.dropPacked(partition, key, hash, slot);
+		else this.#kept.dropPacked(partition, key, slot);
 	}
 
 	/** Drops every key, and detaches all reads that run. */

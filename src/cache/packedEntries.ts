@@ -1,8 +1,9 @@
+import { splitId } from "../id/idWords.ts";
 import type { CacheEntry, EntryHome } from "./cacheEntry.ts";
 
 /**
  * Entries as bytes outside of V8's heap, so that a collection of garbage does not
- * look at them: one block of memory, and an index of it by the hash of the key. It
+ * look at them: one block of memory, and an index of it by key, which is an id. It
  * has no clock and no versions. The caller that finds an entry decides whether it is still good.
  *
  * The entries lie one behind the other. Room for a new one is made where a hand
@@ -10,14 +11,19 @@ import type { CacheEntry, EntryHome } from "./cacheEntry.ts";
  * What was used since the hand came by moves down to what is kept already; the rest
  * is evicted (the CLOCK algorithm).
  *
- * While the heap has an entry too, it stays here: mostly it comes back unchanged, and
- * nothing is written then.
+ * What is read once is not worth a place in the heap: it gets one when it is read
+ * again. While the heap has an entry too, it stays here: mostly it comes back
+ * unchanged, and nothing is written then.
  */
 export class PackedEntries {
 	readonly #words: Uint32Array;
 	readonly #bytes: Buffer;
-	/** The first entry of each chain, by the last bits of the hash. */
+	/** The first entry of each chain. */
 	readonly #chains: Uint32Array;
+	/** From 32 bits to a chain. */
+	readonly #chainScale: number;
+	/** The key that is looked for, as two words. */
+	readonly #key = new Uint32Array(2);
 	readonly #homes: EntryHome[] = [];
 	/** From here to the hand the block is free. */
 	#free = START;
@@ -32,8 +38,8 @@ export class PackedEntries {
 		const words = Math.max(START, Math.floor(bytes / 4));
 		this.#words = new Uint32Array(words);
 		this.#bytes = Buffer.from(this.#words.buffer);
-		const chains = 2 ** Math.ceil(Math.log2(bytes / USUAL_BYTES + 1));
-		this.#chains = new Uint32Array(chains);
+		this.#chains = new Uint32Array(Math.ceil(bytes / USUAL_BYTES));
+		this.#chainScale = this.#chains.length / 2 ** 32;
 	}
 
 	/** Whether a new entry takes the place of others. */
@@ -41,30 +47,24 @@ export class PackedEntries {
 		return this.#isFull;
 	}
 
-	/** Where the entry of this key is; 0 if it is not here. `hash` is that of the home and the key. */
-	find(home: EntryHome, key: string, hash: number): number {
+	/** Where the entry of this key is; 0 if it is not here. */
+	find({ number }: EntryHome, key: string): number {
+		if (number === 0 || !splitId(key, this.#key)) return 0;
 		const words = this.#words;
-		let at = this.#chains[hash & (this.#chains.length - 1)] as number;
+		const high = this.#key[0] as number;
+		const low = this.#key[1] as number;
+		let at = this.#chains[this.#chainOf(number, high, low)] as number;
 		while (at !== 0) {
-			if (words[at + HASH] === hash && this.#is(at, home, key)) return at;
+			if (
+				words[at + LOW] === low &&
+				words[at + HIGH] === high &&
+				number === this.#numberAt(at)
+			) {
+				return at;
+			}
 			at = words[at + NEXT] as number;
 		}
 		return 0;
-	}
-
-	#is(at: number, { number }: EntryHome, key: string): boolean {
-		const { length } = key;
-		const lengths = this.#words[at + LENGTHS] as number;
-		if (number !== this.#numberAt(at) || length !== lengths >>> TEXT_BITS) {
-			return false;
-		}
-		const bytes = this.#bytes;
-		const start = (at + HEADER) * 4;
-		// The last digits of ids differ most.
-		for (let index = length - 1; index >= 0; index--) {
-			if (bytes[start + index] !== key.charCodeAt(index)) return false;
-		}
-		return true;
 	}
 
 	/** When it is too old, on the cache's clock: a second early at most. */
@@ -78,63 +78,64 @@ export class PackedEntries {
 		return this.#words[at + PROOF] as number;
 	}
 
-	textAt(at: number): string {
-		const lengths = this.#words[at + LENGTHS] as number;
-		const start = (at + HEADER) * 4 + (lengths >>> TEXT_BITS);
-		return this.#bytes.toString("utf8", start, start + (lengths & MAX_TEXT));
+	/** What `unpack` makes of what `CacheEntry.pack` wrote. */
+	unpackedAt<V>(at: number, key: string, unpack: Unpack<V>): V | null {
+		const about = this.#words[at + ABOUT] as number;
+		const end = (at + sizeOf(about)) * 4 - ((about >>> SIZE_BITS) & 3);
+		return unpack(key, this.#bytes, (at + HEADER) * 4, end);
+	}
+
+	/** Whether it was read before since it is only here. */
+	noteRead(at: number): boolean {
+		const about = this.#words[at + ABOUT] as number;
+		if ((about & WAS_READ) !== 0) return true;
+		this.#words[at + ABOUT] = about | WAS_READ | WAS_USED;
+		return false;
 	}
 
 	/** The heap has it from now on too, until it is put here again or removed. */
 	noteUnpacked(at: number): void {
-		const home = this.#homeAt(at);
-		const words = this.#words;
-		if (((words[at + OWNER] as number) & IN_HEAP) === 0) home.counts.packed--;
-		words[at + OWNER] = (words[at + OWNER] as number) | IN_HEAP;
+		const about = this.#words[at + ABOUT] as number;
+		if ((about & IN_HEAP) === 0) this.#homeAt(at).counts.packed--;
+		this.#words[at + ABOUT] = about | IN_HEAP;
 	}
 
 	/** The entry leaves the heap. False if it does not fit here, or cannot be packed. */
-	put(
-		home: EntryHome,
-		entry: CacheEntry,
-		hash: number,
-		proof: number,
-	): boolean {
+	put(home: EntryHome, entry: CacheEntry, proof: number): boolean {
 		const { key, end } = entry;
 		const words = this.#words;
-		const former = this.find(home, key, hash);
+		const former = this.find(home, key);
 		if (former !== 0) {
 			// It came from there, and nothing says that it changed.
 			if (words[former + PROOF] === proof) {
-				const owner = words[former + OWNER] as number;
-				if ((owner & IN_HEAP) !== 0) home.counts.packed++;
-				words[former + OWNER] = (owner & ~IN_HEAP) | WAS_USED;
+				const about = words[former + ABOUT] as number;
+				if ((about & IN_HEAP) !== 0) home.counts.packed++;
+				words[former + ABOUT] = (about & ~IN_HEAP & ~WAS_READ) | WAS_USED;
 				return true;
 			}
 			this.remove(former);
 		}
-		const text = entry.packed();
-		if (text === null || key.length > MAX_KEY) return false;
-		// Half of a pair of surrogates would be lost.
-		if (text.length * 3 > SCRATCH.length || !text.isWellFormed()) return false;
-		const textBytes = SCRATCH.write(text, 0, "utf8");
-		const size = sizeOf((key.length << TEXT_BITS) | textBytes);
+		if (!splitId(key, this.#key)) return false;
+		const bytes = entry.pack(SCRATCH);
+		if (bytes < 0) return false;
+		const size = HEADER + Math.ceil(bytes / 4);
 		if (size * MIN_ENTRIES > words.length) return false;
-		if (home.number === 0) home.number = this.#homes.push(home);
-		const at = this.#makeRoom(size);
-		const start = (at + HEADER) * 4;
-		for (let index = 0; index < key.length; index++) {
-			const unit = key.charCodeAt(index);
-			if (unit > 0xff) return false;
-			this.#bytes[start + index] = unit;
+		if (home.number === 0) {
+			if (this.#homes.length === MAX_HOMES) return false;
+			home.number = this.#homes.push(home);
 		}
-		SCRATCH.copy(this.#bytes, start + key.length, 0, textBytes);
-		const chain = hash & (this.#chains.length - 1);
+		const high = this.#key[0] as number;
+		const low = this.#key[1] as number;
+		const at = this.#makeRoom(size);
+		SCRATCH.copy(this.#bytes, (at + HEADER) * 4, 0, bytes);
+		const chain = this.#chainOf(home.number, high, low);
 		words[at + NEXT] = this.#chains[chain] as number;
-		words[at + HASH] = hash;
 		words[at + END] = Math.min(Math.floor(end / 1_000), NEVER);
 		words[at + PROOF] = proof;
-		words[at + OWNER] = home.number << FLAG_BITS;
-		words[at + LENGTHS] = (key.length << TEXT_BITS) | textBytes;
+		words[at + ABOUT] =
+			((home.number << NUMBER_AT) | ((-bytes & 3) << SIZE_BITS) | size) >>> 0;
+		words[at + HIGH] = high;
+		words[at + LOW] = low;
 		this.#chains[chain] = at;
 		this.#free = at + size;
 		home.counts.packed++;
@@ -145,11 +146,12 @@ export class PackedEntries {
 	/** It is not found any more. Its bytes stay until the hand comes by. */
 	remove(at: number): void {
 		const words = this.#words;
+		const about = words[at + ABOUT] as number;
 		this.#link(at, words[at + NEXT] as number);
 		const { counts } = this.#homeAt(at);
-		if (((words[at + OWNER] as number) & IN_HEAP) === 0) counts.packed--;
-		counts.packedBytes -= sizeOf(words[at + LENGTHS] as number) * 4;
-		words[at + OWNER] = 0;
+		if ((about & IN_HEAP) === 0) counts.packed--;
+		counts.packedBytes -= sizeOf(about) * 4;
+		words[at + ABOUT] = sizeOf(about);
 	}
 
 	clear(): void {
@@ -180,11 +182,11 @@ export class PackedEntries {
 			if (this.#free + size <= this.#hand) return this.#free;
 			const at = this.#hand;
 			this.#hand = this.#next(at);
-			const owner = words[at + OWNER] as number;
-			if (owner === 0) continue;
-			if ((owner & IN_HEAP) === 0) {
-				if ((owner & WAS_USED) !== 0 && passes-- > 0) {
-					words[at + OWNER] = owner & ~WAS_USED;
+			const about = words[at + ABOUT] as number;
+			if (about >>> NUMBER_AT === 0) continue;
+			if ((about & IN_HEAP) === 0) {
+				if ((about & WAS_USED) !== 0 && passes-- > 0) {
+					words[at + ABOUT] = about & ~WAS_USED & ~WAS_READ;
 					this.#moveDown(at);
 					continue;
 				}
@@ -206,7 +208,11 @@ export class PackedEntries {
 	/** Lets what leads to one entry lead to another one, or to the end of the chain. */
 	#link(at: number, to: number): void {
 		const words = this.#words;
-		const chain = (words[at + HASH] as number) & (this.#chains.length - 1);
+		const chain = this.#chainOf(
+			this.#numberAt(at),
+			words[at + HIGH] as number,
+			words[at + LOW] as number,
+		);
 		let from = this.#chains[chain] as number;
 		if (from === at) {
 			this.#chains[chain] = to;
@@ -216,12 +222,19 @@ export class PackedEntries {
 		words[from + NEXT] = to;
 	}
 
+	#chainOf(number: number, high: number, low: number): number {
+		let hash = Math.imul(high ^ (number << 20), 0x9e3779b1) ^ low;
+		hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
+		hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+		return Math.floor(((hash ^ (hash >>> 16)) >>> 0) * this.#chainScale);
+	}
+
 	#next(at: number): number {
-		return at + sizeOf(this.#words[at + LENGTHS] as number);
+		return at + sizeOf(this.#words[at + ABOUT] as number);
 	}
 
 	#numberAt(at: number): number {
-		return (this.#words[at + OWNER] as number) >>> FLAG_BITS;
+		return (this.#words[at + ABOUT] as number) >>> NUMBER_AT;
 	}
 
 	#homeAt(at: number): EntryHome {
@@ -229,41 +242,50 @@ export class PackedEntries {
 	}
 }
 
-/** Words of an entry with that key and text. */
-function sizeOf(lengths: number): number {
-	return (
-		HEADER + Math.ceil(((lengths >>> TEXT_BITS) + (lengths & MAX_TEXT)) / 4)
-	);
+/** Makes a value of the bytes from `start` to `end`; null if that fails. */
+export type Unpack<V> = (
+	key: string,
+	from: Buffer,
+	start: number,
+	end: number,
+) => V | null;
+
+/** Words of an entry. */
+function sizeOf(about: number): number {
+	return about & MAX_SIZE;
 }
 
 /** No entry is at 0, which ends chains. */
 const START = 1;
-/** Words of an entry. Key and text follow. */
+/** Words of an entry. What was packed follows. */
 const NEXT = 0;
-const HASH = 1;
 /** Seconds. */
-const END = 2;
-const PROOF = 3;
-/** The number of its home, and flags; 0 once it was removed. */
-const OWNER = 4;
-/** Bytes of its key, and of its text. */
-const LENGTHS = 5;
+const END = 1;
+const PROOF = 2;
+/** The number of its home (0 once it was removed), flags, bytes of its last word that it has not, and its words. */
+const ABOUT = 3;
+/** Its key. */
+const HIGH = 4;
+const LOW = 5;
 const HEADER = 6;
 
-const FLAG_BITS = 2;
-const IN_HEAP = 1;
+const SIZE_BITS = 17;
+const MAX_SIZE = 2 ** SIZE_BITS - 1;
+const FLAGS_AT = SIZE_BITS + 2;
+const IN_HEAP = 1 << FLAGS_AT;
 /** Since the hand came by. */
-const WAS_USED = 2;
+const WAS_USED = 2 << FLAGS_AT;
+/** The same, or since it left the heap: the next read brings it into the heap. */
+const WAS_READ = 4 << FLAGS_AT;
+const NUMBER_AT = FLAGS_AT + 3;
+const MAX_HOMES = 2 ** (32 - NUMBER_AT) - 1;
 
-const TEXT_BITS = 24;
-const MAX_TEXT = 2 ** TEXT_BITS - 1;
-const MAX_KEY = 255;
 const NEVER = 0xffffffff;
-/** Longer texts are few: three bytes for each character of a head with all of its edges. */
+/** What is longer is rare. */
 const SCRATCH = Buffer.alloc(128 * 1_024);
 /** One entry takes the place of some. */
 const MIN_ENTRIES = 8;
 /** Entries that are passed over for one that is put here; so it takes microseconds even if all were used. */
 const MAX_PASSES = 64;
 /** What an entry takes, approximately. */
-const USUAL_BYTES = 256;
+const USUAL_BYTES = 160;

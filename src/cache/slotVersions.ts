@@ -37,12 +37,7 @@ export class SlotVersions {
 
 	/** `hash` is that of the name of the partition. */
 	slotOf({ hash }: { readonly hash: number }, key: string): number {
-		return this.slotAt(fnv1a(key, hash));
-	}
-
-	/** `hash` is that of a partition and a key. */
-	slotAt(hash: number): number {
-		return this.#first + (hash % SLOTS);
+		return this.#first + (fnv1a(key, hash) % SLOTS);
 	}
 
 	/** The versions of a slot and a channel together. Either only rises. */

@@ -10,13 +10,20 @@ class Text extends CacheEntry {
 		this.text = text;
 	}
 
-	override packed(): string {
-		return this.text;
+	override pack(into: Buffer): number {
+		const { text } = this;
+		const hasRoom = text.length * 3 <= into.length;
+		return hasRoom && text.isWellFormed() ? into.write(text) : -1;
 	}
 }
 
 /** For a cache whose texts are packed. */
-export const unpackText = (_: string, text: string): Text => new Text(text);
+export const unpackText = (
+	_: string,
+	from: Buffer,
+	start: number,
+	end: number,
+): Text => new Text(from.toString("utf8", start, end));
 
 type Options = ConstructorParameters<typeof LocalCache<Text>>[0];
 type Load = (

@@ -3,7 +3,7 @@ import type { Id } from "../../id/ids.ts";
 import type { Position } from "../../storage/rows.ts";
 import { LastInTurn } from "../../util/lastInTurn.ts";
 import {
-	EDGE_LETTERS,
+	countOf,
 	idAt,
 	indexOfId,
 	packEdges,
@@ -44,13 +44,12 @@ export class Head extends CacheEntry {
 	isShared = false;
 
 	constructor(list: ListFacts, edges: string) {
-		const size = edges.length / EDGE_LETTERS;
 		super(HEAD_BYTES + edges.length);
 		this.from = list.from;
 		this.count = list.count;
 		this.epoch = list.epoch;
 		this.complete = list.complete;
-		this.size = size;
+		this.size = countOf(edges) ?? 0;
 		this.edges = edges;
 	}
 
@@ -58,37 +57,49 @@ export class Head extends CacheEntry {
 		return new Head(list, packEdges(edges));
 	}
 
-	/** The head of a list that is known, as one string: `count|epoch|complete|edges`. */
-	override packed(): string {
+	override pack(into: Buffer): number {
 		const { count, epoch, complete, edges } = this;
-		return `${count}|${epoch}|${complete ? 1 : 0}|${edges}`;
+		if (EDGES_AT + edges.length > into.length) return -1;
+		if (count > MAX_COUNT || epoch > MAX_EPOCH) return -1;
+		into.writeUIntLE(count, 0, 6);
+		into.writeUInt32LE(epoch, 6);
+		into[10] = complete ? 1 : 0;
+		return EDGES_AT + into.write(edges, EDGES_AT, "latin1");
 	}
 
-	/** Null if `packed` did not write what follows in the text. The head has the string `from`, and of the text the edges. */
-	static unpacked(from: Id, text: string, start = 0): Head | null {
-		const countEnd = text.indexOf("|", start);
+	/** The same head as `pack` wrote there. */
+	static unpacked(from: Id, bytes: Buffer, start: number, end: number): Head {
+		const list = {
+			from,
+			count: bytes.readUIntLE(start, 6),
+			epoch: bytes.readUInt32LE(start + 6),
+			complete: bytes[start + 10] === 1,
+		};
+		return new Head(list, bytes.toString("latin1", start + EDGES_AT, end));
+	}
+
+	/** As Redis has it: a text that says of which list it is, `4|from|count|epoch|complete|edges`. */
+	encoded(): string {
+		const { from, count, epoch, complete, edges } = this;
+		return `${VERSION}|${from}|${count}|${epoch}|${complete ? 1 : 0}|${edges}`;
+	}
+
+	/** Null if `encoded` did not return the text for the list of `from`. The head has the string `from`, and of the text the edges. */
+	static decoded(from: Id, text: string): Head | null {
+		const own = `${VERSION}|${from}|`;
+		if (!text.startsWith(own)) return null;
+		const countEnd = text.indexOf("|", own.length);
 		const epochEnd = text.indexOf("|", countEnd + 1);
-		const count = readInteger(text, start, countEnd);
+		const count = readInteger(text, own.length, countEnd);
 		const epoch = readInteger(text, countEnd + 1, epochEnd);
 		const edgesAt = epochEnd + 3;
 		if (count === null || epoch === null || text[edgesAt - 1] !== "|") {
 			return null;
 		}
-		if ((text.length - edgesAt) % EDGE_LETTERS !== 0) return null;
+		const edges = text.slice(edgesAt);
+		if (countOf(edges) === null) return null;
 		const complete = text[edgesAt - 2] === "1";
-		return new Head({ from, count, epoch, complete }, text.slice(edgesAt));
-	}
-
-	/** As Redis has it: a text that says of which list it is, `3|from|` and what `packed` returns. */
-	encoded(): string {
-		return `${VERSION}|${this.from}|${this.packed()}`;
-	}
-
-	/** Null for text that `encoded` did not return for the list of `from`. */
-	static decoded(from: Id, text: string): Head | null {
-		const start = `${VERSION}|${from}|`;
-		if (!text.startsWith(start)) return null;
-		return Head.unpacked(from, text, start.length);
+		return new Head({ from, count, epoch, complete }, edges);
 	}
 
 	/** The id that the edge leads to. */
@@ -105,7 +116,7 @@ export class Head extends CacheEntry {
 		if (at >= KEPT_IDS) return;
 		if (this.#ids === null) {
 			this.#ids = new Array(Math.min(this.size, KEPT_IDS));
-			if (this.#cursors === null) SPELLED.add(this);
+			if (this.#cursors === null) this.#noteSpelled();
 		}
 		this.#ids[at] = id;
 	}
@@ -165,9 +176,14 @@ export class Head extends CacheEntry {
 	keepCursor(at: number, cursor: string): void {
 		if (this.#cursors === null) {
 			this.#cursors = new Map();
-			if (this.#ids === null) SPELLED.add(this);
+			if (this.#ids === null) this.#noteSpelled();
 		}
 		this.#cursors.set(at, cursor);
+	}
+
+	/** What no cache has takes no place among those that stay spelled: nobody reads it again. */
+	#noteSpelled(): void {
+		if (this.home !== null) SPELLED.add(this);
 	}
 
 	#checked(at: number): number {
@@ -195,9 +211,14 @@ function readInteger(text: string, start: number, end: number): number | null {
 	return value > Number.MAX_SAFE_INTEGER ? null : value;
 }
 
-const VERSION = "3";
+const VERSION = "4";
 const MAX_DIGITS = 16;
 const ZERO = 48;
+
+/** Before the edges of a packed head. */
+const EDGES_AT = 11;
+const MAX_COUNT = 2 ** 48 - 1;
+const MAX_EPOCH = 2 ** 32 - 1;
 
 /** Spelled heads of all caches. */
 const SPELLED = new LastInTurn<Head>(4_096, Head.letGo);

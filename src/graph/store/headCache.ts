@@ -46,7 +46,8 @@ export class HeadCache {
 			isBetter: (cached, head) =>
 				!head.complete && (cached.complete || cached.size > head.size),
 			isKept: ({ isStale }) => !isStale,
-			unpack: (from, text) => Head.unpacked(from as Id, text),
+			unpack: (from, bytes, start, end) =>
+				Head.unpacked(from as Id, bytes, start, end),
 			channelOf: channelOfId,
 			...limits,
 		});

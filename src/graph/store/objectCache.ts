@@ -16,9 +16,11 @@ import type { KeyResult } from "../../storage/rows.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { parseStoredObject } from "../../storage/storedObject.ts";
 import type { CallOptions } from "../../trace.ts";
+import type { JsonObject } from "../../util/json.ts";
 import type { MaybePromise } from "../../util/maybePromise.ts";
 import type { Visibility } from "../domain.ts";
 import { CachedObject, type ReadObject } from "./cachedObject.ts";
+import { unpackJson } from "./packedJson.ts";
 import { typeNameOf } from "./typeName.ts";
 
 /**
@@ -35,6 +37,7 @@ export class ObjectCache {
 	readonly #partition: CachePartition<CachedObject>;
 	/** One function for all objects, which keep it. */
 	readonly #parse: (id: Id, text: string) => ReadObject;
+	readonly #toRead: (id: Id, data: JsonObject) => ReadObject;
 
 	constructor(
 		options: {
@@ -50,13 +53,16 @@ export class ObjectCache {
 		this.#isOverdue = limits.isOverdue ?? (() => false);
 		this.local = new LocalCache({
 			isKept: ({ exists }) => exists,
-			unpack: (id, text) => CachedObject.unpacked(id as Id, text, this.#parse),
+			unpack: (id, from, start, end) => {
+				const read = this.#toRead(id as Id, unpackJson(from, start, end));
+				return CachedObject.unpacked(read, end - start);
+			},
 			channelOf: channelOfId,
 			...limits,
 		});
 		this.#partition = this.local.partition("");
-		this.#parse = (id, text) => {
-			const data = parseStoredObject(id, text);
+		this.#parse = (id, text) => this.#toRead(id, parseStoredObject(id, text));
+		this.#toRead = (id, data) => {
 			const node = { id, type: typeNameOf(model, id) as string, data };
 			return { node, facts: visibility.factsOf(node) };
 		};

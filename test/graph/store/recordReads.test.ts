@@ -459,7 +459,11 @@ describe("the recorded reads of a request", () => {
 
 	it("are known of a request that missed an object for which the process has no room", async () => {
 		store = open(MAX_AGE_MS, { cacheBytes: 2_600 });
-		await new View(store, null).readObjects(pins);
+		const data = { board_id: board, user_id: ada };
+		for (let n = 0; n < 60; n++) {
+			const another = await graph.writes.create({ type: "Pin", data });
+			await store.readObjects([another]);
+		}
 		assert.ok(store.objectCache.local.level().evictions > 0);
 		const reads = RecordedReads.of(store) as RecordedReads;
 		await new View(reads.store, null).readObjects([other]);
