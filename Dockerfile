@@ -22,10 +22,10 @@ COPY pins pins
 COPY schema schema
 COPY src src
 COPY deploy/secret.mjs deploy/secret.mjs
-# What the program writes: embedded data where no topology is given, and the
-# files of a fleet's member. A volume mounted there takes over the owner.
-RUN mkdir -p data /var/lib/corkboard \
-	&& chown node:node data /var/lib/corkboard
+# What the program writes: embedded data where no topology is given, the files of a
+# fleet's member, and what Node compiled. A volume mounted there takes over the owner.
+RUN mkdir -p data /var/lib/corkboard .cache \
+	&& chown node:node data /var/lib/corkboard .cache
 # The user `node`, by its number: where a container must not run as root, Kubernetes refuses a name.
 USER 1000:1000
 ENV HOST=0.0.0.0

@@ -3,6 +3,7 @@ import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
 	closeSync,
+	existsSync,
 	mkdtempSync,
 	openSync,
 	rmSync,
@@ -27,6 +28,34 @@ describe("the launcher", () => {
 		]);
 		assert.match(stdout, /^table {5}db03429\.pins$/m);
 		assert.equal(stderr, "");
+	});
+
+	test("loads nothing to strip types with when it was started before", () => {
+		const spy = join(folder, "spy.cjs");
+		writeFileSync(
+			spy,
+			`process.on("exit", () => console.error(
+				process.moduleLoadList.some((name) => name.includes("amaro"))));`,
+		);
+		const loads = [1, 2].map(() => {
+			const { stderr } = spawnSync(
+				process.execPath,
+				["--require", spy, LAUNCH, "--help"],
+				{
+					env: { ...process.env, NODE_COMPILE_CACHE: join(folder, "compiled") },
+					encoding: "utf8",
+				},
+			);
+			return stderr;
+		});
+		assert.deepEqual(loads, ["true\n", "false\n"]);
+	});
+
+	test("keeps what Node compiled beside the program, where nothing else is said", () => {
+		const { NODE_COMPILE_CACHE: _, ...env } = process.env;
+		const { status } = spawnSync(process.execPath, [LAUNCH, "--help"], { env });
+		assert.equal(status, 0);
+		assert.ok(existsSync(join(LAUNCH, "../../../.cache/compiled")));
 	});
 
 	test("says that its output cannot be written, and ends with exit code 1", () => {

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { flushCompileCache } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import type { App } from "../../app/defineApp.ts";
@@ -128,6 +129,8 @@ async function serve(config: Config, context: CommandContext): Promise<number> {
 		config.worker.inServe && corkboard.queues !== null
 			? await corkboard.startWorker(config.worker)
 			: null;
+	// One that is killed keeps it too.
+	flushCompileCache();
 	log.info({ url: server.url }, "serving");
 	if (config.mode === "production" && config.http.rateLimit === null) {
 		// createUser needs no token.
