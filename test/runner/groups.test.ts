@@ -25,7 +25,7 @@ test("files share processes, but not those that are slow, start servers, wait be
 	file("services/mysql.ts");
 	file("helpers/world.ts", `import { startMysql } from "${services}";`);
 	const [a, c, e] = [file("a.test.ts"), file("c.test.ts"), file("e.test.ts")];
-	const served = file("b.test.ts", `import { world } from "${helper}";`);
+	const served = file("b.test.ts", `import "${helper}";`);
 	const slow = file("c.slow.test.ts");
 	const waits = file("d.test.ts", "const [a] = await Promise.all([\n\tb,\n]);");
 	const measures = file(

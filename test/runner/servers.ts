@@ -3,7 +3,7 @@ import { dirname, join, relative } from "node:path";
 
 const SERVICES = "test/services/";
 const IMPORT =
-	/\bfrom\s+"(\.{1,2}\/[^"]+\.ts)"|\bimport\("(\.{1,2}\/[^"]+\.ts)"\)/g;
+	/\b(?:from|import)\s+"(\.{1,2}\/[^"]+\.ts)"|\bimport\("(\.{1,2}\/[^"]+\.ts)"\)/g;
 /** What starts a primary with its replica, an ensemble, or a fleet with two MySQL servers. */
 const PAIR = /\bstart(?:MysqlPair|Ensemble|Cluster)\b|\bmysql: [2-9]\b/;
 
@@ -31,10 +31,23 @@ function importedBy(root: string, file: string): readonly string[] {
 		if (!existsSync(path)) continue;
 		seen.add(next);
 		if (next.startsWith(SERVICES)) continue;
-		for (const [, one, other] of readFileSync(path, "utf8").matchAll(IMPORT)) {
-			const target = join(dirname(path), (one ?? other) as string);
-			waiting.push(relative(root, target).replaceAll("\\", "/"));
-		}
+		waiting.push(...importsOf(root, path));
 	}
 	return [...seen];
+}
+
+/** By path: hundreds of files lead to the same helpers. */
+const known = new Map<string, readonly string[]>();
+
+function importsOf(root: string, path: string): readonly string[] {
+	let imports = known.get(path);
+	if (imports === undefined) {
+		const text = readFileSync(path, "utf8");
+		imports = [...text.matchAll(IMPORT)].map(([, one, other]) => {
+			const target = join(dirname(path), (one ?? other) as string);
+			return relative(root, target).replaceAll("\\", "/");
+		});
+		known.set(path, imports);
+	}
+	return imports;
 }

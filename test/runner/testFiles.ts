@@ -35,7 +35,7 @@ export function slowestFirst<Group extends readonly string[]>(
 		groups.map((group) => [
 			group,
 			group
-				.map((file) => times[file] ?? guess(root, file))
+				.map((file) => times[file] ?? guessSeconds(root, file))
 				.reduce((sum, one) => sum + one, 0),
 		]),
 	);
@@ -44,14 +44,17 @@ export function slowestFirst<Group extends readonly string[]>(
 	);
 }
 
+/** A slow file that shares its tests with another is short. */
+const LEAST_OF_SLOW_KB = 20;
+
 /** Seconds, as a run on two cores has them on average: for each kilobyte of the file, by what it starts. */
-function guess(root: string, file: string): number {
-	const perKilobyte = needsPair(root, file)
-		? 3
-		: needsServers(root, file)
-			? 1.6
-			: 0.5;
-	return (statSync(join(root, file)).size / 1_000) * perKilobyte;
+export function guessSeconds(root: string, file: string): number {
+	const kilobytes = Math.max(
+		statSync(join(root, file)).size / 1_000,
+		isSlow(file) ? LEAST_OF_SLOW_KB : 0,
+	);
+	if (needsPair(root, file)) return 3 * kilobytes;
+	return (needsServers(root, file) ? 1.6 : 0.5) * kilobytes;
 }
 
 /** Keeps how long files took, beside what earlier runs of others took. */
