@@ -38,8 +38,8 @@ const LIKE = parse(`mutation ($id: ID!) {
 const PINS = 25;
 /** From the step of a plan to mysql2: the goal is 20. */
 const FRAMES = 20;
-/** The same of a like: 25 is the goal, and it must not become more than it is. */
-const LIKE_FRAMES = 28;
+/** The same of a like. */
+const LIKE_FRAMES = 25;
 /** How often a page is read again until it is answered in time. */
 const MOST_TRIES = 20;
 
@@ -260,7 +260,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		);
 	});
 
-	it("writes a like through no more functions of its own than it did", async (t) => {
+	it("writes a like through few functions of its own", async (t) => {
 		await using corkboard = await openCorkboard(pinsApp, config, "readWrite");
 		const [pin] = await scanned(corkboard, "placePin", board);
 		const like = () =>
@@ -275,7 +275,7 @@ describe("a board page with its pins and their owners, on a fleet", () => {
 		const own =
 			stacks.find(({ sql }) => /INTO \S*user_likes_pins/.test(sql))?.own ?? [];
 		const frames = own.slice(0, own.indexOf("run plan/execute/stepRunner.ts"));
-		t.diagnostic(`${frames.length} functions:\n${frames.join("\n")}`);
+		t.diagnostic(`${frames.length} functions`);
 		assert.ok(
 			frames.length > 0 && frames.length <= LIKE_FRAMES,
 			`${frames.length}\n${frames.join("\n")}`,

@@ -22,6 +22,7 @@ import {
 	splitByShard,
 } from "../outbox/parts/edgeUpdates.ts";
 import { nextSequence } from "../outbox/sequences.ts";
+import type { WriteTransaction } from "../outbox/writer.ts";
 import type { EntryJob, WantedJob } from "../store/jobQueue.ts";
 import type { Store } from "../store/store.ts";
 import type { NewObject, Writes } from "../types.ts";
@@ -54,16 +55,17 @@ export async function setEdges(
 	const newJob = events?.ofMapping(mapping.name)
 		? ((await queue?.prepare()) ?? null)
 		: null;
-	const edges = [pipeline, mapping, from, changes, newJob] as const;
+	const edges = [store, mapping, from, changes, newJob] as const;
 	const beside = besideOf(store, mapping, from, changes);
 	if (beside !== undefined) {
 		try {
-			return await setOnShards(...edges, beside);
+			await pipeline.write(edgesTransaction(...edges, beside));
+			return;
 		} catch (thrown) {
 			if (!mayBeOfOneShard(thrown)) throw thrown;
 		}
 	}
-	await setOnShards(...edges, undefined);
+	await pipeline.write(edgesTransaction(...edges, undefined));
 }
 
 type Changes = Parameters<Writes["setEdges"]>[2];
@@ -90,15 +92,15 @@ function besideOf(
 		: undefined;
 }
 
-async function setOnShards(
-	pipeline: WritePipeline,
+/** What sets the edges, on the list's shard and on the one beside it. */
+function edgesTransaction(
+	store: Store,
 	mapping: Mapping,
 	from: Id,
 	{ add, remove }: Changes,
 	newJob: ((job: WantedJob) => EntryJob) | null,
 	beside: number | undefined,
-): Promise<void> {
-	const { store } = pipeline;
+): WriteTransaction<void> {
 	const shard = shardOfList({ mapping, from }, store.storage);
 	const links = add.map((link) => ({ ...link, mapping }));
 	const targets: readonly Target[] = [
@@ -128,7 +130,7 @@ async function setOnShards(
 	const edgeAt = positions(locked.keys, (key) => edgeName(key.mapping, key));
 	const { visibility } = store.domain;
 	const { events } = store.jobs ?? {};
-	await pipeline.write({
+	return {
 		shard,
 		beside,
 		lists: locked.lists,
@@ -188,7 +190,7 @@ async function setOnShards(
 				),
 			};
 		},
-	});
+	};
 }
 
 /** The position of each item, by its name. */

@@ -160,11 +160,7 @@ class TopologySwitcher implements ReloadableStorage {
 			using version = this.#current.begin();
 			return await version.storage.transact(transaction, trace);
 		}
-		return await this.#write(
-			(storage) => storage.transact(transaction, trace),
-			trace,
-			transaction.shard,
-		);
+		return await this.#write("transact", transaction, trace, transaction.shard);
 	};
 
 	/** Only keys whose host refuses them for now wait. All changes of such a key wait, so that they stay in order. */
@@ -216,17 +212,12 @@ class TopologySwitcher implements ReloadableStorage {
 	readonly recordFailedDeliveries: Storage["recordFailedDeliveries"] = (
 		failures,
 		trace,
-	) =>
-		this.#write(
-			(storage) => storage.recordFailedDeliveries(failures, trace),
-			trace,
-		);
+	) => this.#write("recordFailedDeliveries", failures, trace);
 
 	readonly deleteOutboxEntries: Storage["deleteOutboxEntries"] = (
 		keys,
 		trace,
-	) =>
-		this.#write((storage) => storage.deleteOutboxEntries(keys, trace), trace);
+	) => this.#write("deleteOutboxEntries", keys, trace);
 
 	readonly walk: Storage["walk"] = (kind, ...of) => {
 		const version = this.#current;
@@ -305,8 +296,9 @@ class TopologySwitcher implements ReloadableStorage {
 	}
 
 	/** A write that fails as read-only or moved has changed nothing, so all of it can be repeated. */
-	async #write<T>(
-		body: (storage: Storage) => Promise<T>,
+	async #write<What, T>(
+		verb: WriteVerb,
+		what: What,
 		trace: WriteTrace | undefined,
 		/** Where all of it is written; absent: on several. */
 		shard?: number,
@@ -314,9 +306,10 @@ class TopologySwitcher implements ReloadableStorage {
 		const began = performance.now();
 		for (;;) {
 			const version = this.#current.begin();
+			const storage = version.storage as unknown as Writing<What, T>;
 			let refusal: unknown;
 			try {
-				const written = await body(version.storage);
+				const written = await storage[verb](what, trace);
 				if (shard !== undefined) version.accepted((map) => map.hostOf(shard));
 				return written;
 			} catch (thrown) {
@@ -372,6 +365,13 @@ class TopologySwitcher implements ReloadableStorage {
 		for (const wake of [...this.#waiting]) wake();
 	}
 }
+
+type WriteVerb = "transact" | "recordFailedDeliveries" | "deleteOutboxEntries";
+
+/** A storage whose caller knows what `what` is for the verb, and what comes back. */
+type Writing<What, T> = Readonly<
+	Record<WriteVerb, (what: What, trace: WriteTrace | undefined) => Promise<T>>
+>;
 
 /** Also for a COMMIT that fails so: the server has rolled back then. */
 function reportRefusal(error: unknown, trace: WriteTrace | undefined): void {

@@ -138,17 +138,29 @@ export class HostTransactions {
 		}
 	}
 
-	/** A unit gets no outcomes if it has to run alone. */
+	/** Runs units as one database transaction. A unit gets no outcomes if it, or its first transaction, has to run alone. */
 	readonly #runTogether = async (
 		waiting: readonly Waiting[],
 		isAgain = false,
 	): Promise<void> => {
 		const queued = waiting.flatMap(({ unit }) => unit);
+		const isAlone = waiting.length === 1;
 		let outcomes: GroupOutcomes | null;
 		try {
-			outcomes = await this.#runAsOne(queued, waiting.length > 1);
+			outcomes = await this.#host.transaction<GroupOutcomes | null>(
+				{
+					shard: (queued[0] as HostTransaction).shard.number,
+					deadline: latest(queued),
+					heldMs: this.#writeMs,
+					trace: mergeTraces(queued.flatMap(({ trace }) => trace ?? [])),
+					requests: queued.length,
+					decides: true,
+					isTriedOnce:
+						!isAlone || queued.some(({ beside }) => beside !== undefined),
+				},
+				(statements) => runTransactionGroup(statements, this.#context, queued),
+			);
 		} catch (thrown) {
-			const isAlone = waiting.length === 1;
 			const conflict = conflictReason(thrown);
 			if (conflict !== null && !isAlone) {
 				publishRetry({ host: this.#host.name, reason: conflict });
@@ -169,6 +181,10 @@ export class HostTransactions {
 			}
 			return;
 		}
+		const ran = outcomes?.filter((outcome) => outcome !== null).length ?? 0;
+		for (const [at, { trace }] of queued.entries()) {
+			if ((outcomes?.[at] ?? null) !== null) trace?.grouped(ran - 1);
+		}
 		let at = 0;
 		for (const { unit, resolve } of waiting) {
 			const own = outcomes?.slice(at, at + unit.length) ?? [null];
@@ -180,37 +196,12 @@ export class HostTransactions {
 
 	/** The unit's first transaction decides how many run: one that renumbers or recounts does so alone. */
 	async #runAlone(unit: Unit): Promise<readonly TransactionOutcome[]> {
-		const outcomes = (await this.#runAsOne(unit, false)) ?? [];
-		const end = outcomes.indexOf(null);
-		const first = end < 0 ? outcomes : outcomes.slice(0, end);
-		if (first.length > 0) return first as TransactionOutcome[];
+		const ran = Promise.withResolvers<readonly TransactionOutcome[]>();
+		void this.#runTogether([{ unit, ...ran }]);
+		const outcomes = await ran.promise;
+		if (outcomes.length > 0) return outcomes;
 		const [only] = unit;
 		return this.#runAlone([only as HostTransaction]);
-	}
-
-	/** Runs them as one database transaction. `isShared`: whether they are of several units. */
-	async #runAsOne(
-		queued: Unit,
-		isShared: boolean,
-	): Promise<GroupOutcomes | null> {
-		const outcomes = await this.#host.transaction<GroupOutcomes | null>(
-			{
-				shard: (queued[0] as HostTransaction).shard.number,
-				deadline: latest(queued),
-				heldMs: this.#writeMs,
-				trace: mergeTraces(queued.flatMap(({ trace }) => trace ?? [])),
-				requests: queued.length,
-				decides: true,
-				isTriedOnce:
-					isShared || queued.some(({ beside }) => beside !== undefined),
-			},
-			(statements) => runTransactionGroup(statements, this.#context, queued),
-		);
-		const ran = outcomes?.filter((outcome) => outcome !== null).length ?? 0;
-		for (const [at, { trace }] of queued.entries()) {
-			if ((outcomes?.[at] ?? null) !== null) trace?.grouped(ran - 1);
-		}
-		return outcomes;
 	}
 
 	/**
