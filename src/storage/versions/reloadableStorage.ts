@@ -154,14 +154,12 @@ class TopologySwitcher implements ReloadableStorage {
 			: results;
 	}
 
-	readonly transact: Storage["transact"] = async (transaction, trace) => {
-		if (transaction.beside !== undefined) {
-			// The caller has another way, which waits only for the shard that it has to.
-			using version = this.#current.begin();
-			return await version.storage.transact(transaction, trace);
-		}
-		return await this.#write("transact", transaction, trace, transaction.shard);
-	};
+	readonly transact: Storage["transact"] = (transaction, trace) =>
+		this.#write("transact", transaction, trace, {
+			shard: transaction.shard,
+			// The caller of one for two shards has another way, which waits only for the shard that it has to.
+			waits: transaction.beside === undefined,
+		});
 
 	/** Only keys whose host refuses them for now wait. All changes of such a key wait, so that they stay in order. */
 	readonly compareAndSetLookups: Storage["compareAndSetLookups"] = async (
@@ -295,13 +293,19 @@ class TopologySwitcher implements ReloadableStorage {
 		return !this.#closed;
 	}
 
-	/** A write that fails as read-only or moved has changed nothing, so all of it can be repeated. */
+	/** A write that fails as read-only or moved has changed nothing, so all of it can be repeated: on the next version, if it `waits` for that. */
 	async #write<What, T>(
 		verb: WriteVerb,
 		what: What,
 		trace: WriteTrace | undefined,
-		/** Where all of it is written; absent: on several. */
-		shard?: number,
+		{
+			shard,
+			waits = true,
+		}: {
+			/** Where all of it is written; absent: on several. */
+			readonly shard?: number;
+			readonly waits?: boolean;
+		} = {},
 	): Promise<T> {
 		const began = performance.now();
 		for (;;) {
@@ -313,7 +317,7 @@ class TopologySwitcher implements ReloadableStorage {
 				if (shard !== undefined) version.accepted((map) => map.hostOf(shard));
 				return written;
 			} catch (thrown) {
-				if (refusalOf(thrown) === null) throw thrown;
+				if (!waits || refusalOf(thrown) === null) throw thrown;
 				refusal = thrown;
 			} finally {
 				version.end();
