@@ -13,9 +13,9 @@ import { type MoveOptions, openRun } from "./moveRun.ts";
 import { readWishes } from "./wishes.ts";
 
 const LOOK_MS = 100;
-/** A runner that is so much over its time is paused. Milliseconds. */
+/** If writes have waited for so much longer than they may, the runner is paused. Milliseconds. */
 const GRACE_MS = 1_000;
-/** For so long it waits for a store or a server that is away. Milliseconds. */
+/** How long the guard waits for a store or a server that is away. Milliseconds. */
 const ALONE_MS = 600_000;
 
 interface GuardOptions
@@ -28,12 +28,13 @@ interface GuardOptions
 }
 
 /**
- * Lifts the fences of a move whose runner has died, or is paused beyond the
- * pause that it may make. It is a process beside the runner, which learns of its
- * end at once, because the server of a fence does not learn of it at all, and the
- * fence may not go by itself: after a publication whose answer was lost it is what
- * keeps writes away from the former copy. Returns when nobody runs the move here
- * any more; whether it has lifted something.
+ * Lifts the fences of a move whose runner has died, or is paused for longer than
+ * writes may wait. The guard is a process beside the runner, and learns at once that
+ * the runner has ended. The server that has the fence would not learn of it. And a
+ * fence may not end with the runner's session: if the answer to a publication was
+ * lost, the fence is what keeps writes away from the former copy.
+ *
+ * Returns when nobody runs the move here any more, with whether it has lifted something.
  */
 export async function guardMove(
 	options: GuardOptions,
@@ -49,11 +50,11 @@ export async function guardMove(
 		const isAlone = isOrphaned();
 		try {
 			const { record, revision } = await requireRecord(store, id);
-			// Its runner may be about to open it again, as reverse does.
+			// The runner may be about to open the move again, as `moves reverse` does.
 			const isSettled = isSettledStep(record.step);
 			if (isSettled && (isAlone || wasOpen)) return false;
 			wasOpen ||= !isSettled;
-			// If somebody else has it, such as a guard, that one lifts its fence.
+			// If another process has the move, such as another guard, that one lifts the fences.
 			const isOurs = isRunner(record.holder) && mayBeFenced(record.step);
 			if (revision !== seen) since = performance.now();
 			seen = revision;
