@@ -10,12 +10,12 @@ export interface Setting<T> {
 }
 
 /** Its default is always the same. */
-interface Fixed<T, Otherwise = T> extends Setting<T> {
+export interface Fixed<T, Otherwise = T> extends Setting<T> {
 	readonly otherwise: Otherwise;
 }
 
 /** Its default follows from other settings, or it has none: the code that reads it says so. */
-interface Derived<T> extends Setting<T> {
+export interface Derived<T> extends Setting<T> {
 	readonly otherwise?: never;
 }
 

@@ -29,7 +29,7 @@ const VERIFIED_ROWS = 165_000;
 /** What a disk of the target needs beside the copy: its binary log has every row too. */
 const DISK_TIMES = 2;
 
-interface PlannedWave {
+export interface PlannedWave {
 	readonly range: readonly [number, number];
 	/** What the source has, as it estimates it. */
 	readonly rows: number;

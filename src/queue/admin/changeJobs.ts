@@ -52,7 +52,7 @@ function jobIdOf(text: string) {
 }
 
 /** Jobs that failed. */
-interface RetryOptions extends Omit<JobFilter, "state"> {
+export interface RetryOptions extends Omit<JobFilter, "state"> {
 	/** How often they may be started again (default 1). */
 	readonly attempts?: number;
 	/** From now (default 0). */
@@ -89,7 +89,8 @@ export async function retryFailed(
 	return changeFound(store, queue, { ...options, state: "failed" }, change);
 }
 
-interface RemoveOptions extends Omit<RetryOptions, "attempts" | "dueInMs"> {
+export interface RemoveOptions
+	extends Omit<RetryOptions, "attempts" | "dueInMs"> {
 	readonly state: Exclude<JobState, "running">;
 }
 

@@ -33,7 +33,7 @@ export interface QueueOnShards {
 	readonly olderOn: readonly number[];
 }
 
-interface QueueList {
+export interface QueueList {
 	readonly queues: readonly QueueOnShards[];
 	/** Shards that did not answer. */
 	readonly failures: ReadonlyMap<number, CorkboardError>;
@@ -123,7 +123,7 @@ export async function createQueue(
 	return lacking.length > 0;
 }
 
-interface SettingsChange {
+export interface SettingsChange {
 	readonly before: QueueSettings;
 	readonly after: QueueSettings;
 	/** Shards that do not have them yet. They are in force all the same: the newest copy is. */

@@ -37,7 +37,7 @@ interface QueueStats {
 	readonly failedLastMinute: Count;
 }
 
-interface StatsAnswer {
+export interface StatsAnswer {
 	readonly stats: QueueStats;
 	/** Shards that could not be counted. */
 	readonly failures: ReadonlyMap<number, CorkboardError>;

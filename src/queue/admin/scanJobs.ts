@@ -19,7 +19,7 @@ export interface JobOnShard extends Job {
 	readonly shard: number;
 }
 
-interface ScanPage {
+export interface ScanPage {
 	/** In order of priority, time, shard and id. */
 	readonly jobs: readonly JobOnShard[];
 	/** Where to go on; null at the end. A page may be empty and have one if few jobs match. */

@@ -49,7 +49,7 @@ export interface ClaimedOnShard
 	readonly shard: number;
 }
 
-interface ClaimAnswer {
+export interface ClaimAnswer {
 	/** By priority. Of a dry run: with `claim` 0. */
 	readonly claimed: readonly ClaimedOnShard[];
 	/** In the order of `acks`; an error if the shard did not answer. */
