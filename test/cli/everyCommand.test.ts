@@ -631,6 +631,11 @@ describe("completion", () => {
 		}
 		assert.deepEqual(completed("verify", "--repair", "--js"), ["--json"]);
 		assert.deepEqual(completed("completion", "z"), ["zsh"]);
+		assert.deepEqual(completed("status", "-o", ""), ["json", "wide"]);
+		assert.deepEqual(completed("moves", "set", "--cut-over", "a"), [
+			"auto",
+			"ask",
+		]);
 	});
 
 	test("in bash offers files where a file is expected, and nothing for another value", () => {

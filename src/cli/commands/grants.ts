@@ -53,7 +53,7 @@ const show = command({
 		),
 		redis: flag("the rights of Redis's user instead, as its ACL has them"),
 		accountHost: option(
-			"HOST",
+			"PATTERN",
 			"from where it may connect, as MySQL writes it (default %)",
 			"%",
 		),

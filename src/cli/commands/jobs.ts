@@ -128,6 +128,7 @@ async function clockOf(store: {
 }
 
 const show = command({
+	isWatched: true,
 	summary:
 		"Prints a job: its state, its attempts, what workers reported, its body.",
 	arguments: { id: argument("ID") },

@@ -203,6 +203,7 @@ function describe(
 }
 
 const status = command({
+	isWatched: true,
 	summary: "Says how far a migration is: what each pass did.",
 	arguments: { mapping: MAPPING },
 	async run({ mapping }) {

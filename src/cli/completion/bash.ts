@@ -23,7 +23,7 @@ export function bashCompletion(usages: ReadonlyMap<string, Usage>): string {
 				value === null
 					? []
 					: [
-							`		"${after}:${name}") words="${value.words.join(" ")}" files="${value.files ? 1 : ""}" ;;`,
+							`		"${after}:${name}") words="${value.words.join(" ")}" files="${value.files ? 1 : ""}"${value.values === null ? "" : ` values=${value.values}`} ;;`,
 						],
 			),
 		),

@@ -1,6 +1,6 @@
 import { compact } from "../../util/compact.ts";
 import type { Usage } from "../arguments.ts";
-import { completionsOf } from "./words.ts";
+import { completionsOf, type Values } from "./words.ts";
 
 /** A script for fish 3 and later. */
 export function fishCompletion(usages: ReadonlyMap<string, Usage>): string {
@@ -28,18 +28,22 @@ export function fishCompletion(usages: ReadonlyMap<string, Usage>): string {
 				),
 				...options.map(({ name, description, value }) =>
 					compact([
-						`${start} -l ${name.slice(2)}`,
+						`${start} ${name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`}`,
 						...(value === null ? [] : value.files ? ["-r -F"] : ["-x"]),
 						value?.words.length && `-a ${quoted(value.words.join(" "))}`,
+						value?.values && `-a ${quoted(fromFleet(value.values))}`,
 						`-d ${quoted(description)}`,
 					]).join(" "),
 				),
-				values &&
-					`${start} -a ${quoted(`(corkboard completion values --kind ${values} 2>/dev/null)`)}`,
+				values && `${start} -a ${quoted(fromFleet(values))}`,
 				files && `${start} -F`,
 			]);
 		}),
 	].join("\n");
+}
+
+function fromFleet(values: Values): string {
+	return `(corkboard completion values --kind ${values} 2>/dev/null)`;
 }
 
 function quoted(text: string): string {

@@ -18,13 +18,14 @@ export const VALUES = ["hosts", "queues", "moves", "operations"] as const;
 export type Values = (typeof VALUES)[number];
 
 interface CompletedOption {
-	/** With its dashes. */
+	/** With its dashes, or its dash. */
 	readonly name: string;
 	readonly description: string;
 	/** Null for a switch; else what may be its value. */
 	readonly value: {
 		readonly words: readonly string[];
 		readonly files: boolean;
+		readonly values: Values | null;
 	} | null;
 }
 
@@ -32,6 +33,13 @@ const HELP: CompletedOption = {
 	name: "--help",
 	description: "describe it",
 	value: null,
+};
+
+/** Of every command that prints JSON. */
+const OUTPUT: CompletedOption = {
+	name: "-o",
+	description: "how to print it",
+	value: { words: ["json", "wide"], files: false, values: null },
 };
 
 /** What completion offers, from what the commands say that they take. */
@@ -84,6 +92,7 @@ function ofCommand(after: string, usage: Usage): Completions {
 			...Object.entries(usage.options).map(([name, option]) =>
 				completedOption(name, option),
 			),
+			...(Object.hasOwn(usage.options, "json") ? [OUTPUT] : []),
 			HELP,
 		],
 		files: operands.some(isFile),
@@ -91,9 +100,9 @@ function ofCommand(after: string, usage: Usage): Completions {
 	};
 }
 
-/** What an argument of a command is one of. */
+/** What an argument of a command, or the value of an option, is one of. */
 function valuesOf(command: string, operand: string): Values | null {
-	if (/^HOST\b/.test(operand)) return "hosts";
+	if (/^(?:HOST|PRIMARY|REPLICA)\b/.test(operand)) return "hosts";
 	if (/^QUEUE\b/.test(operand)) return "queues";
 	if (operand !== "ID") return null;
 	if (command.startsWith("moves ")) return "moves";
@@ -110,7 +119,11 @@ function completedOption(
 		value:
 			value === undefined
 				? null
-				: { words: values ?? alternativesIn(value), files: isFile(value) },
+				: {
+						words: values ?? alternativesIn(value),
+						files: isFile(value),
+						values: valuesOf("", value),
+					},
 	};
 }
 

@@ -1,5 +1,5 @@
 import type { Usage } from "../arguments.ts";
-import { completionsOf } from "./words.ts";
+import { completionsOf, type Values } from "./words.ts";
 
 /** A script for zsh 5, to be read after compinit. */
 export function zshCompletion(usages: ReadonlyMap<string, Usage>): string {
@@ -25,7 +25,7 @@ export function zshCompletion(usages: ReadonlyMap<string, Usage>): string {
 							`		${quoted(`${after}:${name}`)}) ${
 								value.files
 									? "_files"
-									: `compadd -- ${value.words.map(quoted).join(" ")}`
+									: `compadd -- ${[...value.words.map(quoted), ...(value.values === null ? [] : [fromFleet(value.values)])].join(" ")}`
 							}; return ;;`,
 						],
 			),
@@ -41,13 +41,18 @@ export function zshCompletion(usages: ReadonlyMap<string, Usage>): string {
 					description ? `${word}:${description.replaceAll(":", "\\:")}` : word,
 				),
 			);
-			return `		${quoted(after)}) offered=(${offered.join(" ")}${values === null ? "" : ` \${(f)"$(corkboard completion values --kind ${values} 2>/dev/null)"}`})${files ? "; _files" : ""} ;;`;
+			return `		${quoted(after)}) offered=(${offered.join(" ")}${values === null ? "" : ` \${${fromFleet(values)}//:/\\\\:}`})${files ? "; _files" : ""} ;;`;
 		}),
 		"	esac",
 		"	_describe 'corkboard' offered",
 		"}",
 		"compdef _corkboard corkboard",
 	].join("\n");
+}
+
+/** One word for each line that `completion values` prints. */
+function fromFleet(values: Values): string {
+	return `\${(f)"$(corkboard completion values --kind ${values} 2>/dev/null)"}`;
 }
 
 function quoted(text: string): string {

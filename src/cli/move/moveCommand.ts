@@ -60,6 +60,8 @@ export function movedIn(given: readonly string[]): {
 const CUT_OVER: Kind<string> = {
 	name: "WHEN",
 	expected: "auto, ask or hours of the day in UTC such as 22:00-04:00",
+	// Hours are typed.
+	values: ["auto", "ask"],
 	read: (given) => (isCutOverWish(given) ? given : undefined),
 };
 const MOST_MS = 999_999;
