@@ -17,7 +17,7 @@ import { newBody } from "./body.ts";
 import type { OperationContext } from "./operation.ts";
 import { type GraphqlRequest, type Reply, refusal } from "./request.ts";
 import {
-	type Sender,
+	type FoundIdentity,
 	type StepOptions,
 	senderContextOf,
 } from "./requestSteps.ts";
@@ -59,18 +59,18 @@ export async function openApolloStep(
 
 	return (request) => {
 		options.ways.long++;
-		const sender = request.sender as Sender;
+		const identity = request.identity as FoundIdentity;
 		const runner =
-			"isOperator" in sender && sender.isOperator
+			"isOperator" in identity && identity.isOperator
 				? (forOperators ?? forEveryone)
 				: forEveryone;
-		return run(request, sender, runner, options);
+		return run(request, identity, runner, options);
 	};
 }
 
 async function run(
 	request: GraphqlRequest,
-	sender: Sender,
+	identity: FoundIdentity,
 	{ documents, apollo }: Runner,
 	options: StepOptions,
 ): Promise<Reply> {
@@ -96,7 +96,7 @@ async function run(
 			search,
 			body,
 		},
-		context: async () => contextOf(request, sender, body, summary, options),
+		context: async () => contextOf(request, identity, body, summary, options),
 	});
 	// Apollo sends others only for @defer and @stream, which the schema does not have.
 	if (response.body.kind !== "complete") throw new Error("An answer in parts.");
@@ -127,7 +127,7 @@ async function run(
 
 function contextOf(
 	request: GraphqlRequest,
-	sender: Sender,
+	identity: FoundIdentity,
 	body: unknown,
 	summary: ResponseSummary,
 	options: StepOptions,
@@ -136,9 +136,9 @@ function contextOf(
 	// A request of an unknown sender is held to the limits of a request, too.
 	const limitError = requestLimitError(body);
 	if (limitError !== null) throw refused(limitError, summary);
-	if ("error" in sender) throw refused(sender.error, summary);
+	if ("error" in identity) throw refused(identity.error, summary);
 	return {
-		...senderContextOf(options, request, sender),
+		...senderContextOf(options, request, identity),
 		deadline: request.deadline as RequestDeadline,
 		summary,
 	};

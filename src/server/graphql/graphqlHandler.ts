@@ -42,7 +42,7 @@ import {
 	type RequestStep,
 	refusal,
 } from "./request.ts";
-import { identifySender, type StepOptions } from "./requestSteps.ts";
+import { findIdentity, type StepOptions } from "./requestSteps.ts";
 import type { ResponseSender } from "./responseSender.ts";
 
 /** Most memory for the headers by which senders are known before their tokens are verified. */
@@ -178,9 +178,10 @@ export class GraphqlHandler implements FirstHandler {
 			return;
 		}
 		const { admission, addressOf } = this.#options;
-		const { sender, message, response } = request;
+		const { identity, message, response } = request;
 		const { authorization } = message.headers;
-		const viewer = sender === null || "error" in sender ? null : sender.viewer;
+		const viewer =
+			identity === null || "error" in identity ? null : identity.viewer;
 		const key = budgetKeyOf(viewer, () => addressOf(message));
 		if (viewer !== null && authorization !== undefined) {
 			this.#keysByHeader.set(authorization, key);
@@ -323,22 +324,22 @@ export class GraphqlHandler implements FirstHandler {
 	/** Finds out who sent it. A sender without a valid token is refused later: other mistakes of the request are named first. */
 	#identify(request: GraphqlRequest): MaybePromise<null> {
 		const refuse = (error: unknown) => {
-			request.sender = { error };
+			request.identity = { error };
 			return null;
 		};
 		try {
-			const identity = identifySender(
+			const identity = findIdentity(
 				this.#options,
 				request.message,
 				request.deadline as RequestDeadline,
 			);
 			if (isPromise(identity)) {
-				return identity.then((sender) => {
-					request.sender = sender;
+				return identity.then((found) => {
+					request.identity = found;
 					return null;
 				}, refuse);
 			}
-			request.sender = identity;
+			request.identity = identity;
 			return null;
 		} catch (error) {
 			return refuse(error);

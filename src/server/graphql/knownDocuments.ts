@@ -74,7 +74,7 @@ export class KnownDocuments {
 	look(request: GraphqlRequest): MaybePromise<Reply | null> {
 		const { documents, answers } = this.#options;
 		const { text, isGet, message } = request;
-		const identity = plainSenderOf(request);
+		const identity = plainIdentityOf(request);
 		if (identity === null || text === null || requestsCost(message)) {
 			return null;
 		}
@@ -295,7 +295,7 @@ export class KnownDocuments {
 		readonly documents: Documents;
 		readonly found: Runnable;
 	} | null {
-		const identity = plainSenderOf(request);
+		const identity = plainIdentityOf(request);
 		if (identity === null) return null;
 		const documents = this.#documentsOf(identity);
 		const found = this.#find(request, documents);
@@ -325,17 +325,17 @@ const OK = { code: 200 };
 const NO_ERRORS = { errors: [], status: null, headers: new Map() } as const;
 
 /** Who sent a request that is as clients send it; null for every other one. */
-function plainSenderOf({
+function plainIdentityOf({
 	message,
 	isGet,
 	mediaType,
 	text,
-	sender,
+	identity,
 }: GraphqlRequest): Identity | null {
-	if (sender === null || "error" in sender) return null;
+	if (identity === null || "error" in identity) return null;
 	if (mediaType === null || text === null) return null;
 	if (isGet && message.headers["content-type"] !== undefined) return null;
-	return requestsExplain(message) ? null : sender;
+	return requestsExplain(message) ? null : identity;
 }
 
 /** Apollo's CSRF prevention, of requests with a document's text. */

@@ -13,7 +13,7 @@ import type { RequestDeadline } from "../limits/deadline.ts";
 import { LimitLevels } from "../limits/limitLevels.ts";
 import type { AnswerKey } from "./answerCache.ts";
 import { type Body, newBody } from "./body.ts";
-import type { Sender } from "./requestSteps.ts";
+import type { FoundIdentity } from "./requestSteps.ts";
 
 /** How far a request is. */
 export type RequestState =
@@ -61,7 +61,8 @@ export class GraphqlRequest {
 	body: unknown = undefined;
 	/** When its operation is aborted. It begins when the request has arrived in full. */
 	deadline: RequestDeadline | null = null;
-	sender: Sender | null = null;
+	/** Null before the step that finds it. */
+	identity: FoundIdentity | null = null;
 	/** Under which its answer may be kept; null for not at all. */
 	answerKey: AnswerKey | null = null;
 	/** Whether it has a place among those in progress. */

@@ -67,11 +67,11 @@ export interface StepOptions {
 	readonly recordsRequests: boolean;
 }
 
-/** Who sent a request, or why that is refused. */
-export type Sender = Identity | { readonly error: unknown };
+/** Who sent a request; or why that is refused. */
+export type FoundIdentity = Identity | { readonly error: unknown };
 
-/** Who sent the request. Throws or rejects if the sender has no valid identity. */
-export function identifySender(
+/** Throws or rejects if the sender has no valid identity. */
+export function findIdentity(
 	{ identify }: Pick<StepOptions, "identify">,
 	{ headers }: IncomingMessage,
 	deadline: { readonly signal: AbortSignal },

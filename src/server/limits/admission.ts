@@ -14,15 +14,15 @@ const MOST_WAIT_MS = 100;
  * a pause, of which nothing is refused: an idle process works it off. Milliseconds.
  */
 const OVERLOAD_AFTER_MS = 1_000;
-/** Whether a queue gets shorter is looked at so often: what is worked off needs no refusals, however long it takes. Milliseconds. */
+/** How often it is looked whether the queue gets shorter. While it does, nothing is refused, however long that takes. Milliseconds. */
 const LOOK_AT_QUEUE_MS = 250;
-/** So many times the limit may wait for their starts: what waits takes little beside what runs. */
+/** As many requests may wait for their start as `limit` times this: one that waits takes little beside one that runs. */
 const WAITING_PLACES = 4;
 /**
- * How long one turn of the event loop starts requests, however long it took for
- * others. If a long turn starts only one, what waits after a pause of the
- * process is worked off too slowly; where it starts the longer, the next one is
- * longer yet. Milliseconds.
+ * How long one turn of the event loop starts requests, whatever else it has done. If
+ * a long turn started only one, what waits after a pause of the process would be
+ * worked off too slowly. If a long turn started more of them, the next one would be
+ * longer still. Milliseconds.
  */
 const START_MS = 3;
 /**
@@ -30,7 +30,7 @@ const START_MS = 3;
  * answers were kept: to refuse one of them costs about as much. Milliseconds.
  */
 const LOOK_MS = 3;
-/** So many more that were not kept than were end that in a turn: a look in vain costs as much as a refusal. */
+/** A turn looks for no more kept answers once it has missed so many more than it found: a look in vain costs as much as a refusal. */
 const MOST_MISSED = 4;
 /** The part of the free places that one sender may take. */
 const SHARE = 7 / 8;
@@ -159,11 +159,12 @@ export class Admission {
 	}
 
 	/**
-	 * Whether a request that arrives will not be carried out; counted as a refusal
-	 * then. `key` says who sent it, as far as that is known before the request is
-	 * looked at, which makes most of what a refusal costs. For some milliseconds of a
-	 * turn it is looked at, and so is one of a sender who has fewer waiting than others
-	 * have: it takes the place of another one.
+	 * Whether a request that arrives will not be carried out. It counts as a refusal
+	 * then. This is asked before anything else of the request is looked at, because
+	 * that is most of what a refusal costs. So `key` is its sender as far as that is
+	 * known by then. Not refused here are requests of the first milliseconds of a turn,
+	 * and those of a sender who has fewer waiting than the others have: such a request
+	 * takes the place of another one.
 	 */
 	isRefused(key: () => string): boolean {
 		if (this.isFull()) return true;
