@@ -25,7 +25,7 @@ class RanTooLong extends Error {
 	override readonly name = "RanTooLong";
 }
 
-/** What became of a start: what the store is to be given, if the claim is not lost. */
+/** How an attempt has ended: what the store gets, unless the claim is lost. */
 export type AttemptOutcome =
 	| { readonly kind: "succeed" | "giveUp"; readonly error?: unknown }
 	| {
@@ -128,7 +128,7 @@ function outcomeOf(
 	return { kind: "fail", delayMs: retryDelayMs(attempts, backoff), error };
 }
 
-/** What the store is given of an outcome. */
+/** What the store gets. */
 export function ackOf(
 	outcome: Exclude<AttemptOutcome, { readonly kind: "lost" }>,
 	{ local, bucket, claim, attempts }: ClaimedJob,

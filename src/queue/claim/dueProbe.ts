@@ -27,16 +27,17 @@ export interface Probed {
 	readonly failures: ReadonlyMap<number, CorkboardError>;
 }
 
-/** So long after the end of its hour, a bucket only loses pending jobs. */
+/** How long after the end of its hour a bucket may still get pending jobs. */
 const PAST_US = 120_000_000;
-/** So long before an hour begins, its bucket is asked too: what is due then starts in time. */
+/** How long before its hour a bucket is asked too, so that what is due then starts in time. */
 const AHEAD_US = 10_000_000;
 
 /**
  * Finds out where jobs are due, with one statement per host for all queues and
- * priorities. In calm running it asks for one bucket of each. Those of the past
- * only lose pending jobs, so the moment that the first of them is due at can
- * only move on: they are asked again when it has come, and once in each hour.
+ * priorities. Mostly it asks for one bucket of each, that of the present hour.
+ * Buckets of past hours get no more pending jobs, so the time at which the first of
+ * theirs is due can only become later. They are asked again at that time, and once
+ * in each hour.
  */
 export class DueProbe {
 	readonly #store: JobStore;
@@ -106,7 +107,7 @@ export class DueProbe {
 		return { ...at, priority, bucket, oldestAt, ageMs: 0 };
 	}
 
-	/** Jobs up to the one that was due at `dueAt` were claimed: later probes begin there. */
+	/** Notes that these jobs were claimed there: later probes begin where the last of them was due. */
 	claimed(
 		{ queue, shard, bucket, priority }: DueBucket,
 		jobs: readonly ClaimedJob[],
