@@ -92,9 +92,9 @@ async function renew({ place, jobs, claimMs }: RenewalBatch): Promise<void> {
 		const lost = jobs.filter((job) => !names.has(keyOf(job)));
 		held.renewed(renewed, at);
 		if (renewed.length > 0) {
-			report({ kind: "renewed", place, jobs: renewed.map(plain), at });
+			report({ kind: "renewed", jobs: renewed.map(plain), at });
 		}
-		lose(place, lost);
+		lose(lost);
 		if (hasProblem) {
 			hasProblem = false;
 			report({ kind: "problem", message: null });
@@ -105,14 +105,14 @@ async function renew({ place, jobs, claimMs }: RenewalBatch): Promise<void> {
 			kind: "problem",
 			message: reasonOf(error),
 		});
-		lose(place, held.overdue(jobs, monotonicMs()));
+		lose(held.overdue(jobs, monotonicMs()));
 	}
 }
 
-function lose(place: RenewalBatch["place"], jobs: readonly Held[]): void {
+function lose(jobs: readonly Held[]): void {
 	if (jobs.length === 0) return;
 	held.drop(jobs);
-	report({ kind: "lost", place, jobs: jobs.map(plain) });
+	report({ kind: "lost", jobs: jobs.map(plain) });
 }
 
 function watchMainThread(now: number): void {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker as Thread } from "node:worker_threads";
-import type { Held, ShardOfQueue } from "../queue/jobStore.ts";
+import type { Held } from "../queue/jobStore.ts";
 import type { JobStoreSource } from "../queue/openedJobStore.ts";
 import { monotonicMs } from "../util/monotonic.ts";
 import { WORKER_CHANNELS } from "./diagnostics.ts";
@@ -25,12 +25,10 @@ export type RenewalReport =
 	| { readonly kind: "ready" }
 	| {
 			readonly kind: "lost";
-			readonly place: ShardOfQueue;
 			readonly jobs: readonly Held[];
 	  }
 	| {
 			readonly kind: "renewed";
-			readonly place: ShardOfQueue;
 			readonly jobs: readonly Held[];
 			readonly at: number;
 	  }
@@ -46,9 +44,9 @@ export interface RenewalStart {
 
 interface RenewalEvents {
 	/** The claims have ended: others may have them. */
-	onLost(place: ShardOfQueue, jobs: readonly Held[]): void;
+	onLost(jobs: readonly Held[]): void;
 	/** They were renewed at this moment (`monotonicMs`). */
-	onRenewed(place: ShardOfQueue, jobs: readonly Held[], at: number): void;
+	onRenewed(jobs: readonly Held[], at: number): void;
 }
 
 /** A thread that ended by an error is begun anew after this. Milliseconds. */
@@ -168,8 +166,8 @@ export class Renewals implements AsyncDisposable {
 		while (this.#thread === null && !this.#isStopping) {
 			await sleep(AGAIN_MS, undefined, { ref: false });
 			const now = monotonicMs();
-			for (const { place, jobs } of this.#held.all()) {
-				this.#lose(place, this.#held.overdue(jobs, now));
+			for (const { jobs } of this.#held.all()) {
+				this.#lose(this.#held.overdue(jobs, now));
 			}
 			if (this.#isStopping) return;
 			await this.#begin().then(() => publish(null), publish);
@@ -177,18 +175,18 @@ export class Renewals implements AsyncDisposable {
 	}
 
 	#receive(report: RenewalReport): void {
-		if (report.kind === "lost") this.#lose(report.place, report.jobs);
+		if (report.kind === "lost") this.#lose(report.jobs);
 		if (report.kind === "renewed") {
 			this.#held.renewed(report.jobs, report.at);
-			this.#events.onRenewed(report.place, report.jobs, report.at);
+			this.#events.onRenewed(report.jobs, report.at);
 		}
 		if (report.kind === "problem") publish(report.message);
 	}
 
-	#lose(place: ShardOfQueue, jobs: readonly Held[]): void {
+	#lose(jobs: readonly Held[]): void {
 		if (jobs.length === 0) return;
 		this.#held.drop(jobs);
-		this.#events.onLost(place, jobs);
+		this.#events.onLost(jobs);
 	}
 
 	#sendDropped(): void {

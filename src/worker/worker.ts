@@ -113,8 +113,8 @@ export class Worker<Context> implements AsyncDisposable {
 			source: options.source,
 			maxBlockMs: worker.#limits.maxBlockMs,
 			events: {
-				onLost: (_, jobs) => worker.#lose(jobs),
-				onRenewed: (_, jobs, at) => worker.#renewed(jobs, at),
+				onLost: (jobs) => worker.#lose(jobs),
+				onRenewed: (jobs, at) => worker.#renewed(jobs, at),
 			},
 		});
 		const unsubscribe = worker.#unsubscribe;

@@ -371,7 +371,7 @@ describe("the thread that renews claims", () => {
 			source,
 			maxBlockMs: 60_000,
 			events: {
-				onLost: (_, jobs) => lost.push(...jobs.map(({ local }) => local)),
+				onLost: (jobs) => lost.push(...jobs.map(({ local }) => local)),
 				onRenewed() {},
 			},
 		});
