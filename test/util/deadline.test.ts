@@ -1,3 +1,4 @@
+// Runs in a process of its own: it looks at all timers of the process.
 import assert from "node:assert/strict";
 import { connect, createServer, type Socket } from "node:net";
 import { describe, it } from "node:test";

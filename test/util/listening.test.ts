@@ -1,3 +1,4 @@
+// Runs in a process of its own: it looks at all timers of the process.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,3 +1,4 @@
+// Runs in a process of its own: it measures the heap.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ENTRY_BYTES } from "../../../src/cache/keptEntries.ts";
