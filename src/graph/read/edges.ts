@@ -33,7 +33,12 @@ export async function readEdges(
 	const { store, readVisible, onEdgesRead } = sources;
 	if (ends.length === 0) return [];
 	const [edges, nodes] = await Promise.all([
-		findEdges(store, mapping, ends, call),
+		Promise.all(
+			ends.map(async ({ from, to }) => {
+				const [edge] = await findEdges(store, mapping, from, [to], call);
+				return edge ?? null;
+			}),
+		),
 		readVisible(
 			ends.map(({ to }) => to),
 			call,
@@ -77,49 +82,36 @@ export async function readEdges(
 type FoundEdge = Head | EpochPosition;
 
 /**
- * Edges of lists, each null if it is not present. They are looked for in heads, which
- * are read whole if they do not say it. Only lists longer than any head are asked
- * edge by edge.
+ * The edges of a list to some objects, each null if it is not present. They are looked
+ * for in the list's head, which is read whole if it does not say it. Only a list longer
+ * than any head is asked edge by edge.
  */
 export function findEdges(
 	store: ReadStore,
 	mapping: Mapping,
-	ends: readonly EdgeEnds[],
+	from: Id,
+	tos: readonly Id[],
 	call?: CallOptions,
 ): MaybePromise<readonly KeyResult<FoundEdge | null>[]> {
-	const froms = [...new Set(ends.map(({ from }) => from))];
-	const read = store.readHeads(listsOf(mapping, froms), USUAL_DEPTH, call);
+	const lists = [{ mapping, from }];
+	const read = store.readHeads(lists, USUAL_DEPTH, call);
 	return andThen(read, (heads) => {
-		const byList = new Map(froms.map((from, at) => [from, heads[at]]));
-		const find = () =>
-			ends.map(({ from, to }) =>
-				lookIn(byList.get(from) as KeyResult<Head>, to),
-			);
-		const found = find();
-		const unsaid = froms.filter((from) =>
-			ends.some((end, at) => end.from === from && found[at] === undefined),
-		);
-		if (unsaid.length === 0) return found as KeyResult<FoundEdge | null>[];
-		const whole = readWhole(
-			store,
-			listsOf(mapping, unsaid),
-			unsaid.map((from) => byList.get(from) as Head),
-			call,
-		);
+		const found = lookIn(heads, tos);
+		if (isAllSaid(found)) return found;
+		const whole = readWhole(store, lists, heads, call);
 		return andThen(whole, (heads) => {
-			for (const [at, from] of unsaid.entries()) byList.set(from, heads[at]);
-			const found = find();
-			const unread = ends.filter((_, at) => found[at] === undefined);
-			if (unread.length === 0) return found as KeyResult<FoundEdge | null>[];
-			const keys = unread.map((end) => ({ mapping, ...end }));
+			const found = lookIn(heads, tos);
+			if (isAllSaid(found)) return found;
+			const keys = tos
+				.filter((_, at) => found[at] === undefined)
+				.map((to) => ({ mapping, from, to }));
 			return store.storage.read("edges", keys, call).then((edges) => {
 				let next = 0;
-				return ends.map((end, at): KeyResult<FoundEdge | null> => {
-					const known = found[at];
+				return found.map((known): KeyResult<FoundEdge | null> => {
 					if (known !== undefined) return known;
 					const edge = edges[next++] ?? null;
 					if (edge instanceof CorkboardError) return edge;
-					return positionOf(edge, byList.get(end.from) as Head);
+					return positionOf(edge, heads[0] as Head);
 				});
 			});
 		});
@@ -163,18 +155,24 @@ function readWhole(
 	});
 }
 
-function listsOf(mapping: Mapping, froms: readonly Id[]): readonly ListKey[] {
-	return froms.map((from) => ({ mapping, from }));
+/** What the head of one list says of edges to these objects; undefined where it says nothing. */
+function lookIn(
+	[head]: readonly KeyResult<Head>[],
+	tos: readonly Id[],
+): (KeyResult<FoundEdge | null> | undefined)[] {
+	if (head === undefined || head instanceof CorkboardError) {
+		return tos.map(() => head);
+	}
+	return tos.map((to) => {
+		const isThere = head.leadsTo(to);
+		return isThere === undefined ? undefined : isThere ? head : null;
+	});
 }
 
-/** Undefined if the head does not say. */
-function lookIn(
-	head: KeyResult<Head>,
-	to: Id,
-): KeyResult<FoundEdge | null> | undefined {
-	if (head instanceof CorkboardError) return head;
-	const isThere = head.leadsTo(to);
-	return isThere === undefined ? undefined : isThere ? head : null;
+function isAllSaid(
+	found: readonly (KeyResult<FoundEdge | null> | undefined)[],
+): found is readonly KeyResult<FoundEdge | null>[] {
+	return !found.includes(undefined);
 }
 
 function positionOf(edge: Edge | null, { epoch }: Head): EpochPosition | null {

@@ -186,8 +186,8 @@ export class View implements Graph {
 		call?: CallOptions,
 	): MaybePromise<readonly KeyResult<boolean>[]> {
 		this.#counter.addEdges(tos.length);
-		const ends = tos.map((to) => ({ from, to }));
-		return andThen(findEdges(this.#store, mapping, ends, call), (edges) =>
+		const finding = findEdges(this.#store, mapping, from, tos, call);
+		return andThen(finding, (edges) =>
 			edges.map((edge) =>
 				edge instanceof CorkboardError ? edge : edge !== null,
 			),

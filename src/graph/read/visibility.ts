@@ -44,6 +44,12 @@ export class VisibilityDecider {
 	readonly #record: Pick<ViewerRecord, "users" | "isPersonal"> | null;
 	/** What the attempt decided: an object if the viewer may see it, otherwise null. */
 	readonly #decided = new Map<Id, Node | null>();
+	/** Objects that are being decided, and the objects that this depends on. */
+	readonly #deciding: Id[] = [];
+	/** What the attempt said last of a parent and an owner: the objects of a list often have both in common. */
+	#parent: Id | null = null;
+	#owner: Id | null = null;
+	#ofBoth: Verdict = true;
 
 	constructor(
 		viewer: Id | null,
@@ -64,6 +70,10 @@ export class VisibilityDecider {
 	/** Begins an attempt: objects and lists may have changed since the one before. */
 	begin(): void {
 		this.#decided.clear();
+		this.#deciding.length = 0;
+		this.#parent = null;
+		this.#owner = null;
+		this.#ofBoth = true;
 	}
 
 	/** The object if the viewer may see it, otherwise null. */
@@ -72,16 +82,15 @@ export class VisibilityDecider {
 		if (decided !== undefined) return decided;
 		const object = this.#objects.find(id);
 		if (object === undefined || object instanceof CorkboardError) return object;
-		// While it is being decided: an object that is a part of itself is not visible.
-		this.#decided.set(id, null);
+		// An object that is a part of itself is not visible.
+		if (this.#deciding.includes(id)) return null;
+		this.#deciding.push(id);
 		const verdict = this.#apply(object);
-		if (typeof verdict !== "boolean") {
-			this.#decided.delete(id);
-			return verdict;
-		}
-		if (!verdict) return null;
-		this.#decided.set(id, object.node);
-		return object.node;
+		this.#deciding.pop();
+		if (typeof verdict !== "boolean") return verdict;
+		const seen = verdict ? object.node : null;
+		this.#decided.set(id, seen);
+		return seen;
 	}
 
 	#isVisible(id: Id): Verdict {
@@ -105,15 +114,39 @@ export class VisibilityDecider {
 			if (sharedBy === null) return false;
 			verdict = this.#lists.has(sharedBy, node.id);
 		}
-		if (verdict !== false && parent !== null) {
-			verdict = both(verdict, this.#isVisible(parent));
-		}
-		if (verdict !== false && owner !== null) {
-			verdict = both(verdict, this.#isVisible(owner));
-		}
 		const isUser = node.type === this.#userType;
 		const user = isUser ? node.id : owner;
 		if (user !== null) record?.users.add(user);
+		if (verdict === false) return false;
+		const related = isUser
+			? this.#isShownWith(parent, owner, user, true)
+			: this.#showsWhatBelongsTo(parent, owner);
+		return both(verdict, related);
+	}
+
+	/** Whether the viewer may see what belongs to this parent and this owner. */
+	#showsWhatBelongsTo(parent: Id | null, owner: Id | null): Verdict {
+		if (parent !== this.#parent || owner !== this.#owner) {
+			const verdict = this.#isShownWith(parent, owner, owner, false);
+			this.#parent = parent;
+			this.#owner = owner;
+			this.#ofBoth = verdict;
+		}
+		return this.#ofBoth;
+	}
+
+	/** Whether parent and owner are visible, and no list hides what is the user's. */
+	#isShownWith(
+		parent: Id | null,
+		owner: Id | null,
+		user: Id | null,
+		isUser: boolean,
+	): Verdict {
+		let verdict: Verdict = true;
+		if (parent !== null) verdict = this.#isVisible(parent);
+		if (verdict !== false && owner !== null) {
+			verdict = both(verdict, this.#isVisible(owner));
+		}
 		if (verdict !== false && user !== null && user !== this.#viewer) {
 			verdict = both(verdict, this.#shows(user, isUser));
 		}

@@ -291,7 +291,7 @@ describe("a head", () => {
 
 	describe("that does not say whether an edge is there", () => {
 		const find = async (store: Store, to: Id) => {
-			const [found] = await findEdges(store, mapping, [{ from: long, to }]);
+			const [found] = await findEdges(store, mapping, long, [to]);
 			return found;
 		};
 		const change = (store: Store) =>
@@ -339,8 +339,10 @@ describe("a head", () => {
 		});
 
 		it("is asked edge by edge if the list is longer than any", async () => {
-			const ends = [lowest, short].map((to) => ({ from: longest, to }));
-			const [there, absent] = await findEdges(process(), mapping, ends);
+			const [there, absent] = await findEdges(process(), mapping, longest, [
+				lowest,
+				short,
+			]);
 			assert.ok(there && "sequence" in there && there.sequence === 1);
 			assert.equal(absent, null);
 			assert.deepEqual(asked, [lowest, short]);
