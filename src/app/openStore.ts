@@ -79,7 +79,7 @@ interface OpenStoreOptions extends SharedCacheOptions {
 	readonly hooks?: StoreHooks;
 }
 
-/** What tests put in the place of parts, or between them. */
+/** What tests replace parts by, or put between them. */
 interface StoreHooks extends CacheHooks {
 	readonly mysqlLimits?: Partial<MysqlLimits>;
 	readonly now?: () => number;

@@ -37,7 +37,7 @@ export interface SharedCacheOptions {
 	readonly hooks?: CacheHooks;
 }
 
-/** What tests put in the place of parts, or between them. */
+/** What tests replace parts by, or put between them. */
 export interface CacheHooks {
 	/** False: the process neither publishes nor receives invalidations. */
 	readonly invalidations?: boolean;

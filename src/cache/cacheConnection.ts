@@ -21,7 +21,7 @@ export interface ClientConnection {
 export interface ConnectionEvents {
 	/** The connection failed, or the server closed it. */
 	lost(error: unknown): void;
-	/** Another user of a shared connection gave it up. Calls that run on it go on; the next call has to open another. */
+	/** Another user of a shared connection gave it up. Calls that run on it continue; the next call has to open another. */
 	replaced(): void;
 }
 

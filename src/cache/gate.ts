@@ -3,7 +3,7 @@ export interface Gate {
 	mayRead(): boolean;
 	/** Whether what it acknowledges counts. */
 	isAgreed(): boolean;
-	/** The same after waiting for that at most so long. */
+	/** The same, after waiting for it at most so long. */
 	untilAgreed(ms: number): Promise<boolean>;
 	/** Part of the names of keys: servers that are agreed on again start empty. */
 	readonly term: number;

@@ -59,7 +59,7 @@ export class PendingDeletes implements Disposable {
 		return acknowledged;
 	}
 
-	/** Whether no delete of the keys is pending, after waiting for that at most so long. */
+	/** Waits at most so long until no delete of the keys is pending. Returns whether none is. */
 	untilDone(keys: readonly string[], ms: number): Promise<boolean> {
 		return this.#keys.untilDone(keys, ms);
 	}

@@ -110,7 +110,7 @@ export class PendingKeys {
 		if (this.#failed > this.#maxKeys) this.#mergeFailed();
 	}
 
-	/** Whether none of the keys is pending, after waiting for that at most so long. */
+	/** Waits at most so long until none of the keys is pending. Returns whether none is. */
 	async untilDone(keys: readonly string[], ms: number): Promise<boolean> {
 		const areDone = () => !keys.some((key) => this.has(key));
 		if (areDone() || ms <= 0) return areDone();

@@ -46,7 +46,7 @@ export interface SharedCache extends AsyncDisposable {
 	 * outbox entry keeps them too.
 	 */
 	delete(keys: readonly string[]): Promise<boolean>;
-	/** Whether no delete of these keys by this process is unacknowledged, after waiting for that at most so long. */
+	/** Waits at most so long until all deletes of these keys by this process are acknowledged. Returns whether they are. */
 	untilDeleted(keys: readonly string[], ms: number): Promise<boolean>;
 	/** How full its hosts are. Those that do not answer are left out. */
 	levels(): Promise<readonly SharedCacheLevel[]>;

@@ -76,7 +76,7 @@ export function processContext(): ProcessContext {
 	for (const stream of [process.stdout, process.stderr]) {
 		stream.on("error", (error: NodeJS.ErrnoException) => {
 			if (error.code === "EPIPE") process.exit(process.exitCode ?? 0);
-			// The disk of its file is full, mostly. A server goes on without what it prints.
+			// The disk of its file is full, mostly. A server continues without what it prints.
 			if (stream === process.stdout) {
 				process.stderr.write(
 					`corkboard: The output cannot be written: ${error.message}.\n`,

@@ -263,7 +263,7 @@ function codeOf(result: OperationResult): number {
 	return (agreement?.missing.length ?? 0) > 0 ? HALF_WAY : 0;
 }
 
-/** Whether to go on, by `--yes` or on the terminal. Throws BAD_CONFIG without either. */
+/** Whether to continue, by `--yes` or on the terminal. Throws BAD_CONFIG without either. */
 export async function isConfirmed(
 	context: CommandContext,
 	{ yes }: { readonly yes: boolean },

@@ -41,7 +41,7 @@ export interface GiveDumpOptions {
 	readonly signal: AbortSignal;
 }
 
-/** Rows that are given out together, and after which the position is kept. */
+/** How many rows are given out together. After them the position is kept. */
 const ROWS = 1_000;
 
 /**

@@ -85,7 +85,7 @@ export class HeldRecord {
 		this.#record = taken;
 	}
 
-	/** Puts `wanted` in the place of what was read, or takes over what was read to resume it. */
+	/** Replaces what was read by `wanted`, or takes over what was read to resume it. */
 	static async take(
 		target: RestoreTarget,
 		databases: readonly Database[],

@@ -39,7 +39,7 @@ interface RestoreOptions {
 	/** Null: all that the dump has. */
 	readonly shards: readonly number[] | null;
 	readonly target: RestoreTarget;
-	/** Whether it goes on with the restore that has begun in this fleet. */
+	/** Whether it continues with the restore that has begun in this fleet. */
 	readonly resume: boolean;
 	/** How many local ids each table skips. */
 	readonly raiseBy: number;

@@ -31,13 +31,13 @@ export type Candidates = ReadonlyMap<Source, readonly Candidate[]>;
 export interface Arrangement {
 	/** Items to show now, the first on top. */
 	readonly show: readonly Id[];
-	/** Items that are never to be shown. What is named nowhere goes on waiting. */
+	/** Items that are never to be shown. What is named nowhere keeps waiting. */
 	readonly drop: readonly Id[];
 }
 
 /** Below the usual score by more than that, an item is deferred: a quarter as good, or a day older. */
 const DEFER_BELOW = 2 * SCORE_UNIT;
-/** An item that is still deferred so long after it began to wait is dropped. */
+/** How long an item may be deferred, from when it began to wait. Then it is dropped. */
 const DROP_AFTER_MS = 3 * 86_400_000;
 
 /**

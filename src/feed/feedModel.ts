@@ -12,7 +12,7 @@ export interface FeedDefinition {
 	readonly owner: string;
 	/** The reference from an item to the one that it was made from: the two are shown once. */
 	readonly origin?: string;
-	/** What users follow. The place of each is its number in what is stored: add others at the end, and take none out. */
+	/** What users follow. What is stored names each by its place in this list: add others at the end, and remove none. */
 	readonly from: readonly FollowedSource[];
 	/** Items near those that a user likes, or makes others from. Without it there are none. */
 	readonly related?: RelatedSource;

@@ -29,7 +29,7 @@ export interface ChosenItems {
 	readonly visit: Visit | null;
 	/** Whether the pool was passed over, because it has nothing of the time since the last look. */
 	readonly isPulled: boolean;
-	/** Whether some of those whom the user follows could not be read, so that their items lack. */
+	/** Whether some of those whom the user follows could not be read, so that their items are missing. */
 	readonly isPartial: boolean;
 }
 
@@ -76,7 +76,7 @@ const CANDIDATES_FACTOR = 4;
 /** Items of each source that say what the viewer is shown usually; with fewer than LEAST_SHOWN nothing is deferred. */
 const SHOWN_LIMIT = 50;
 const LEAST_SHOWN = 10;
-/** A user who did not look for so long gets no items pushed. */
+/** No items are pushed to a user who has not looked for so long. */
 export const ACTIVE_MS = 14 * 86_400_000;
 /** How many of each kind that a returning user follows are read. */
 const MAX_PULLED = 200;

@@ -379,7 +379,7 @@ export class HomeFeeds implements FeedOfRequest, AsyncDisposable {
 		};
 	}
 
-	/** Adds items behind the last one. Null: the feed goes on there already. */
+	/** Adds items behind the last one. Null: the feed continues there already. */
 	async #continue(
 		viewer: Id,
 		items: readonly Id[],

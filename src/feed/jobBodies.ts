@@ -16,7 +16,7 @@ const id = z.custom<Id>((value) => {
 
 export const itemBody = z.object({
 	item: id,
-	/** Where to go on: which producer, and the last follower that was pushed to. */
+	/** Where to continue: which producer, and the last follower that was pushed to. */
 	at: z
 		.object({
 			producer: z.int().nonnegative(),

@@ -91,7 +91,7 @@ export interface Opening extends Asking {
 /**
  * Opens shards for new users. New shards are published closed first, and opened
  * when all processes know them: one that is behind would answer null for a user that
- * another has just created there. Run again after an interruption, it goes on
+ * another has just created there. Run again after an interruption, it continues
  * where it was. Throws UNAVAILABLE if a member does not switch in time: nothing is opened then.
  */
 export async function openRange(

@@ -24,7 +24,7 @@ interface Operation<Series> {
  *
  * A series that is given up stays as it is until as many others were given
  * up after it: of several workers one may give it up and another go on, and their
- * sum must not fall. An operation that becomes frequent again goes on with it. So
+ * sum must not fall. An operation that becomes frequent again continues with it. So
  * there are at most twice as many series, and one for the others.
  *
  * What has no series of its own is counted as Misra and Gries do: a new operation

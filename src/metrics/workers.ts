@@ -59,9 +59,9 @@ const DEADLINE_MS = 3_000;
 
 /**
  * In the primary: the metrics of all workers together, summed up if nothing
- * else is said. No counter falls: Prometheus would take that for a start from 0,
- * and all that the others have counted for what happened since. So what a worker
- * counted until its last answer is kept when it ends, or does not answer in time.
+ * else is said. No counter may fall: Prometheus would think that it began again at 0,
+ * and count the sum of the other workers once more. So what a worker counted until its
+ * last answer is kept when it ends, or does not answer in time.
  */
 export function openWorkersMetrics(
 	links: WorkerLinks = CLUSTER,

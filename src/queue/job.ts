@@ -66,7 +66,7 @@ export interface RunningJob<Body, Input = Body> {
 	readonly allowed: number;
 	/**
 	 * Greater in each later attempt. Two starts of one job can overlap: a process
-	 * that was paused past its claim goes on when it wakes. A handler that writes
+	 * that was paused past its claim continues when it wakes. A handler that writes
 	 * elsewhere stores this number there, and refuses a smaller one.
 	 */
 	readonly fence: number;

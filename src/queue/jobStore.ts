@@ -212,8 +212,8 @@ export interface AckedAndClaimed {
  * - `fail`: pending again `delayMs` from now, or failed if no attempt is left.
  * - `giveUp`: failed, whatever is left.
  * - `release`: pending again `delayMs` from now, as if it had not been started.
- * - `again`: pending again `delayMs` from now with no attempt used, for work that goes on or recurs.
- * - `checkpoint`: it goes on running with what is given here; the claim ends when it would have.
+ * - `again`: pending again `delayMs` from now with no attempt used, for work that continues or recurs.
+ * - `checkpoint`: it keeps running with what is given here; the claim ends when it would have.
  */
 export type Ack = Held & JobUpdate & (AckOnly | AckWithDelay);
 interface AckOnly {
@@ -343,7 +343,7 @@ export interface JobScan extends CountedJobs {
 
 export interface ScannedJobs {
 	readonly jobs: readonly Job[];
-	/** Where to go on; null at the end. */
+	/** Where to continue; null at the end. */
 	readonly next: JobPosition | null;
 }
 

@@ -7,7 +7,7 @@ export const TOPOLOGY_CHANNELS = {
 	databaseHost: channelOf<DatabaseHost>("corkboard.databaseHost"),
 	/** A new connection has said what time it is. */
 	databaseClock: channelOf<DatabaseClock>("corkboard.databaseClock"),
-	/** Writes to a host have stopped because a failover lost what was acknowledged, or may go on. */
+	/** Writes to a host have stopped because a failover lost what was acknowledged, or may continue. */
 	databaseLoss: channelOf<DatabaseLoss>("corkboard.databaseLoss"),
 	/** A stream of changes has given some out. */
 	changesGiven: channelOf<ChangesGiven>("corkboard.changesGiven"),

@@ -25,7 +25,7 @@ const LOOK_MS = 100;
 /** Rows that were not copied in time are not made up for beyond that. Milliseconds. */
 const BURST_MS = 200;
 
-/** How fast is copied and verified. It can be changed, and paused, while that goes on; the row stream does not wait for it. */
+/** How fast is copied and verified. It can be changed, and paused, while that continues; the row stream does not wait for it. */
 export class Pace {
 	#limits: PaceLimits;
 	#isPaused = false;

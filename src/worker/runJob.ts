@@ -37,13 +37,13 @@ export type AttemptOutcome =
 
 /** Characters of an error that a job's status keeps. */
 const MAX_MESSAGE = 500;
-/** A handler whose signal has aborted is left alone after this, unless the worker stops, which has times of its own. Milliseconds. */
+/** How long a handler may still run after its signal has aborted, unless the worker stops, which has times of its own. Milliseconds. */
 const ABORT_MS = 3_000;
 
 /**
  * Runs one claimed job with its handler. Never rejects. The outcome comes at
  * most `ABORT_MS` after the signal has aborted because the handler ran too long
- * or the claim is lost, even if it ignores the signal: then it goes on by
+ * or the claim is lost, even if it ignores the signal: then it continues by
  * itself, and nothing that it reports counts.
  */
 export async function runJob<Context>(

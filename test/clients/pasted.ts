@@ -15,7 +15,7 @@ import { COPIES } from "../update.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** Clients with a page of their own, which goes on where docs/frontends.md ends. */
+/** Clients with a page of their own, which continues where docs/frontends.md ends. */
 export const CLIENTS = ["apollo", "relay", "urql", "graphql-request"] as const;
 export type ClientName = (typeof CLIENTS)[number];
 

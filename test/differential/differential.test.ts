@@ -295,7 +295,7 @@ function withHeads(
 	change: (edges: HeadParts["edges"], list: HeadParts["list"]) => HeadParts,
 ): Store {
 	return store.with({
-		// A page that goes on behind a head is read here: its list has the same count.
+		// A page that continues behind a head is read here: its list has the same count.
 		storage: withLists(store.storage, (list) => ({
 			...list,
 			count: change([], { complete: true, ...list }).list.count,

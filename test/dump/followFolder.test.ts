@@ -207,7 +207,7 @@ describe("changes follow of an embedded folder", () => {
 		};
 		assert.ok(Number(rows()) < 1_300, String(rows()));
 		await folder.refused(/does not reach back far enough/, ...FOLLOW, ...until);
-		// The log goes on behind a position that is put back.
+		// The log continues behind a position that is put back.
 		{
 			using file = new DatabaseSync(folder.path("data/db00000.sqlite"));
 			file.exec('DELETE FROM "change log" WHERE number > 1');

@@ -206,7 +206,7 @@ describe("a restore that ended early", () => {
 				const into = emptyFolder(`${where}-${at}`);
 				if (!(await hasDied(restoreInto(into, { [where]: at })))) break;
 				endings++;
-				// Before the first change and after the last one there is none to go on with.
+				// Before the first change and after the last one there is none to continue with.
 				if (hasRecord(into)) await restoreInto(into, { resume: true });
 				else if (where === "change") await restoreInto(into);
 				assert.deepEqual(rowsOf(into), rowsOf(whole), `${where} ${at}`);

@@ -1,6 +1,6 @@
 /**
  * The program's own command line, which stops itself (SIGSTOP) once it has printed
- * a line on stderr, and goes on with SIGCONT, as after a suspended machine.
+ * a line on stderr, and continues with SIGCONT, as after a suspended machine.
  * Arguments: the line, then those of the command.
  */
 import { writeSync } from "node:fs";

@@ -116,7 +116,7 @@ interface Late {
 
 interface Choice {
 	readonly name: string;
-	/** The actor that goes on; null: what takes effect by itself. */
+	/** The actor that continues; null: what takes effect by itself. */
 	readonly actor: string | null;
 	take(): Promise<void>;
 }

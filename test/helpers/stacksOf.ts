@@ -46,7 +46,7 @@ export async function stacksOf(
 	return stacks;
 }
 
-/** Each function once: one that goes on after it has waited is in the stack again. */
+/** Each function once: one that continues after it has waited is in the stack again. */
 function ownOf(
 	session: inspector.Session,
 	stack: StackTrace | undefined,

@@ -260,7 +260,7 @@ test("metrics count what caches, hosts and the outbox worker report, in seconds"
 	] as const) {
 		assert.equal(lineOf(text, line), value, line);
 	}
-	// It goes on while the shards are bypassed.
+	// It continues while the shards are bypassed.
 	const outboxes = 'corkboard_cache_bypassed_seconds_total{reason="outboxes"}';
 	assert.ok(lineOf(text, outboxes) > 0);
 	const age =
@@ -579,7 +579,7 @@ test("the operations that are sent most have labels of their own, and a label th
 	minute();
 	await shown();
 	send("Second", 1);
-	// It goes on where it stood; `First` was given up.
+	// It continues where it stood; `First` was given up.
 	const back = await shown();
 	assert.equal(back.Second, 2);
 	assert.equal(Object.keys(back).length, 4);

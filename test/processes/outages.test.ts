@@ -323,7 +323,7 @@ describe("a MySQL server that is killed in the middle of writes", () => {
 			stop.abort();
 		}
 		await Promise.all(writing);
-		// Likes need the first host only, and go on.
+		// Likes need the first host only, and continue.
 		assert.ok(
 			(await process.storage.pendingEntries({ olderThanMs: 0, limit: 1_000 }))
 				.length > 0,

@@ -55,7 +55,7 @@ import {
 export function openMemcachedCache(options: {
 	/** Each as `host:port`. */
 	readonly hosts?: readonly string[];
-	/** Those of the map, or what it is becoming, in the place of `hosts`. */
+	/** The servers of the map, or those that it changes to, instead of `hosts`. */
 	readonly lists?: readonly ServerList[];
 	readonly gateOf?: (server: ServerRef) => Gate;
 	/** Milliseconds, for proofs that a server takes writes. */

@@ -31,7 +31,7 @@ const EXTENSION = /\.[cm]?[jt]s$/;
 export interface OpenedMigration extends AsyncDisposable {
 	readonly plans: readonly TablePlan[];
 	readonly source: Source;
-	/** Whose lag counts, beside that which the source knows of. */
+	/** Replicas whose lag counts, beside those that the source knows of. */
 	readonly replica: Source | null;
 	readonly fields: FieldReaders;
 	readonly files: MigrationFiles;

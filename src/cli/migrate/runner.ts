@@ -25,7 +25,7 @@ const LOOK_MS = 2_000;
 
 export interface Runner extends AsyncDisposable {
 	readonly store: Store;
-	/** One pass; goes on with the one that was interrupted. */
+	/** One pass; continues with the one that was interrupted. */
 	pass(options: PassOptions): Promise<PassReport>;
 	/** Follows the log, after a full pass where one is needed. */
 	follow(options: FollowOptions): Promise<PassReport>;

@@ -146,7 +146,7 @@ export async function redirectMove(
 	return runOnMove(context, id, json, run);
 }
 
-/** Runs what goes on with a move, from another state than its runner had. */
+/** Runs what continues with a move, from another state than its runner had. */
 export async function runOnMove(
 	context: CommandContext,
 	id: string,

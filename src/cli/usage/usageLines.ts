@@ -67,7 +67,7 @@ export function usageTable(
 	].join("\n");
 }
 
-/** What to know before something is taken for unused. */
+/** What to know before you call something unused. */
 export function incompleteLine({ missingDays }: Period): string {
 	return `not known: ${plural(missingDays, "day")} of the period ${missingDays === 1 ? "was" : "were"} not recorded`;
 }

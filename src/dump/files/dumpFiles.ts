@@ -11,7 +11,7 @@ export interface DumpFiles extends AsyncDisposable {
 	/** What operators call it: `s3://bucket/prefix`, `file:/backups/monday`. */
 	readonly name: string;
 
-	/** Stores a file, in the place of one of that name. When it resolves, the file is durable. */
+	/** Stores a file, and replaces one of that name. When it resolves, the file is durable. */
 	put(name: string, chunks: Chunks): Promise<void>;
 
 	/** Null if there is no such file. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Id } from "../../id/ids.ts";
 import type { PulledProducer, PulledStore } from "../pools/pools.ts";
 
-/** Between two readings of the list: for so long another process may still push. Milliseconds. */
+/** Between two reads of the list. Another process may push for so long after a change. Milliseconds. */
 const REFRESH_MS = 60_000;
 /** How long the items of a producer are still read at visits after they are pushed again: those made before are in no pool. */
 const BOTH_MS = 14 * 86_400_000;

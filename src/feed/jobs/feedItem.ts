@@ -30,7 +30,7 @@ interface Producer {
 /**
  * Lets a new item wait in the pools of those who follow its owner or board and
  * look at their feeds: few at once, many a page at a time. Producers with too many
- * followers are left to those who look. A job that dies goes on at its last page;
+ * followers are left to those who look. A job that dies continues at its last page;
  * to push a page again changes nothing.
  */
 export const feedItem = job({

@@ -62,7 +62,7 @@ const DIALECT: PoolDialect = {
 	otherwise: (key) => `ON CONFLICT (${key}) DO UPDATE SET`,
 	given: (column) => `excluded.${column}`,
 	greatest: "MAX",
-	/** The score of the first row to go; rows of the same score go by their item. */
+	/** The score of the first row that leaves; rows of the same score leave in the order of their items. */
 	trimWaiting: (pool, user, source, keep) => ({
 		name: "trim waiting",
 		text: `DELETE FROM ${pool} WHERE user_id = ? AND state = 0 AND source = ?

@@ -20,7 +20,7 @@ export interface LoadedRange {
 }
 
 export interface LoadedHost {
-	/** Whether all that it is the primary of has a replica. */
+	/** Whether every range of this primary has a replica. */
 	readonly hasReplica: boolean;
 	/** The load of queue shards, which stay where they are. */
 	readonly fixed: Load;

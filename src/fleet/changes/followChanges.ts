@@ -141,7 +141,7 @@ export class ChangeFollower {
 				await sleep(AGAIN_MS, undefined, { signal }).catch(() => {});
 				if (performance.now() - lookedAt < lookMs) continue;
 				await this.#look().catch((thrown) => {
-					// The map as it is known goes on.
+					// The map as it is known continues.
 					if (thrown?.code !== "UNAVAILABLE") throw thrown;
 					this.#options.onFailure?.("the map", thrown.message);
 				});

@@ -20,7 +20,7 @@ interface HostLogOptions {
 		log: HostLog,
 		transactions: readonly Transaction[],
 	) => Promise<void>;
-	/** Called with each failure after which it tries again. */
+	/** Called with each failure, before it tries again. */
 	readonly onFailure: (server: string, reason: string) => void;
 	readonly signal: AbortSignal;
 }

@@ -9,7 +9,7 @@ export interface Position {
 	readonly owners: ByRange;
 	/** Transactions that shards had when they were dumped, by ranges of shards: what they changed there is not given out again. Absent once all of them are in `gtids`. */
 	readonly dumped?: ByRange;
-	/** How far the dump is given out with which the stream begins. Absent behind it. */
+	/** How much was given out of the dump that the stream begins with. Absent after the dump. */
 	readonly dump?: DumpPlace;
 }
 

@@ -32,7 +32,7 @@ export interface CompareOptions {
 	readonly target: FleetServer;
 	readonly databaseOf: (table: MovedTable) => string;
 	readonly touched: TouchedKeys;
-	/** Whether the target has all of a set within so long. */
+	/** Waits so long for the target to have all of a set. Returns whether it has. */
 	readonly caughtUp: (gtids: string, ms: number) => Promise<boolean>;
 	readonly pace: Pace;
 	readonly patiently: Patiently;

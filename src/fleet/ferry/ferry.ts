@@ -30,7 +30,7 @@ const REPLICA_MS = 30_000;
 /**
  * Brings the tables of some databases to another server, keeps them as they are on
  * the first one, and shows that they are the same. What is done is on the target
- * (`FerryState`), so that any process can go on. It fences nothing and publishes
+ * (`FerryState`), so that any process can continue. It fences nothing and publishes
  * nothing.
  */
 export class Ferry implements AsyncDisposable {
@@ -200,7 +200,7 @@ export class Ferry implements AsyncDisposable {
 		this.#begin("stream");
 	}
 
-	/** Whether the target has all of a set of GTIDs of the source within so long. */
+	/** Waits so long for the target to have a set of the source's GTIDs. Returns whether it has all of them. */
 	async caughtUp(gtids: string, ms: number): Promise<boolean> {
 		this.#requireWorking();
 		return this.#stream.caughtUp(gtids, ms);

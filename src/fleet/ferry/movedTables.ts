@@ -5,7 +5,7 @@ import type {
 } from "../../storage/mysql/binlog/binlogTypes.ts";
 import type { FleetServer } from "../server/fleetServer.ts";
 
-/** One table that is moved, as the server has it that it is moved from. */
+/** One table that is moved, as its former server has it. */
 export interface MovedTable extends BinlogTable {
 	/** Columns of the primary key: the order in which it is read. */
 	readonly order: readonly BinlogColumn[];

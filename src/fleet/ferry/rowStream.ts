@@ -88,7 +88,7 @@ export class RowStream {
 		}
 	}
 
-	/** Whether the target has all of a set within so long. */
+	/** Waits so long for the target to have all of a set. Returns whether it has. */
 	async caughtUp(gtids: string, ms: number): Promise<boolean> {
 		const wanted = new GtidSet(gtids);
 		if (this.#applied.contains(wanted)) return true;

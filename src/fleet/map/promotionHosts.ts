@@ -129,7 +129,7 @@ function replicaFault(
 	return `All ranges of ${primary} must name the same replica, because that takes the place of the whole server, but ${named.join("; ")}. Edit the map: map show --file FILE, then map publish FILE.`;
 }
 
-/** The two hosts after the one took the place of the other, which the map names as its replica or not at all. Null if it does not name the new one. */
+/** The two hosts after `to` has replaced `from`. The map names `from` as a replica of `to`, or not at all. Null if it does not name `to` as a primary. */
 export function findPromoted(
 	topology: Topology,
 	{ from, to }: Pick<PromotionHosts, "from" | "to">,

@@ -3,7 +3,7 @@ import type { FleetServer } from "../server/fleetServer.ts";
 
 /**
  * A fence of a database: MySQL refuses every write to it, also after a restart, and
- * goes on answering reads. It is in the binary log, so that replicas have it too.
+ * keeps answering reads. It is in the binary log, so that replicas have it too.
  */
 
 /** For so long a connection is in use, so that the next one is opened. Seconds. */

@@ -95,7 +95,7 @@ async function liftFor(options: GuardOptions, id: string): Promise<boolean> {
 			});
 			return true;
 		} catch (thrown) {
-			// Somebody goes on with it.
+			// Somebody continues with it.
 			if (isTakenOver(thrown)) return false;
 			if (!isAway(thrown) || signal.aborted) throw thrown;
 		}

@@ -45,7 +45,7 @@ export function reverseMove(
 		return {
 			goal: "reverse",
 			keepsWay,
-			// One that was interrupted goes on.
+			// One that was interrupted continues.
 			aim: isReversing ? facts.aim : otherSide(first.at),
 		};
 	});
@@ -73,7 +73,7 @@ export function reverseWave(
 				`Wave ${number} of ${id} cannot go back: it is ${wave.state}.`,
 			);
 		}
-		// One that was interrupted goes on.
+		// One that was interrupted continues.
 		const alone = wave.alone ?? otherSide(wave.at);
 		const { waves: changed } = withWave(facts, number - 1, { alone });
 		return { goal: "move", waves: changed };
@@ -115,7 +115,7 @@ export async function resumeMove(
 		await using operation = await Operation.tryTakeOver(store, id, options);
 		if (operation !== null) return await runMove(options, operation);
 		const { record } = await requireRecord(store, id);
-		// Its runner goes on within a second; the guard of one that has died does not.
+		// Its runner continues within a second; the guard of one that has died does not.
 		if (record.step !== "lifting") return moveResult(record);
 		requireRunning(options, id);
 		await sleep(LOOK_MS);

@@ -157,7 +157,7 @@ export async function rehearse(
 	await ferry.follow();
 	requireSame(run, await verified(run, index, ferry));
 	const { primary } = run.servers.at(wave.at);
-	// A busy host goes on meanwhile: what it had when this was asked is enough.
+	// A busy host continues meanwhile: what it had when this was asked is enough.
 	if (!(await ferry.caughtUp(await primary.executed(), 60_000))) {
 		throw new CorkboardError(
 			"UNAVAILABLE",

@@ -52,7 +52,7 @@ const NO_SUPERVISOR = 3707;
  * runs, until that server is up again and holds it. A call after
  * any interruption continues where the server is. Throws CONFLICT if the copy
  * failed: the server is then empty, or holds a part. Throws UNAVAILABLE if it is
- * not started again in time, or `signal` says so: the server goes on by itself.
+ * not started again in time, or `signal` says so: the server continues by itself.
  */
 export async function cloneServer(
 	hosts: ReplicaHosts,

@@ -115,7 +115,7 @@ export class SignsOfLife implements AsyncDisposable {
 		this.#report = text;
 	}
 
-	/** Somebody else may go on at once after that. */
+	/** Somebody else may continue at once after that. */
 	async [Symbol.asyncDispose](): Promise<void> {
 		clearInterval(this.#timer);
 		await this.#running;

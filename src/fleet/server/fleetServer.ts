@@ -131,7 +131,7 @@ export class FleetServer implements AsyncDisposable {
 						await statements.run({ name, text, values: [] });
 						refusals.push(null);
 					} catch (thrown) {
-						// The server undoes the statement, and the transaction goes on.
+						// The server undoes the statement, and the transaction continues.
 						if (!isRefused(thrown)) throw thrown;
 						refusals.push(thrown);
 					}
@@ -338,7 +338,7 @@ export class FleetServer implements AsyncDisposable {
 	/**
 	 * Replaces all that it holds with a copy of another server, with the operator's
 	 * account there. Ends when it has shut down, or if it fails; it is never
-	 * repeated, and goes on in the server if the caller ends.
+	 * repeated, and continues in the server if the caller ends.
 	 */
 	async clone(source: FleetServer): Promise<void> {
 		const { host, port, user, password } = source.#address;

@@ -56,7 +56,7 @@ export class InvalidationPublisher {
 		});
 	}
 
-	/** Whether none of the keys is pending, after waiting for that at most so long. */
+	/** Waits at most so long until none of the keys is pending. Returns whether none is. */
 	untilPublished(keys: readonly string[], ms: number): Promise<boolean> {
 		return this.#pending.untilDone(keys, ms);
 	}

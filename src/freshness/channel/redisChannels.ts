@@ -99,7 +99,7 @@ const WRITE = "redis.call('HDEL', KEYS[1], '')";
 
 /**
  * ARGV: where numbers begin that Redis does not have, or has lost, at random, so
- * that they do not go on by chance where others have been; the `run_id`; the
+ * that they do not continue by chance where others have been; the `run_id`; the
  * process; a channel and keys for each message.
  */
 const PUBLISH = `${WRITE}

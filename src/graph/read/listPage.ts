@@ -168,7 +168,7 @@ export class ReaderPage extends ListPage {
 	}
 }
 
-/** A page at the end of a list which may go on, though nothing follows now. */
+/** A page at the end of a list which may continue, though nothing follows now. */
 export class OpenPage implements Page {
 	readonly hasNextPage = true;
 	readonly #page: Page;

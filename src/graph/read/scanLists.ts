@@ -180,7 +180,7 @@ function scanHead(head: Head, scan: EpochScan): ScannedEdges | undefined {
 	let start = after === undefined ? 0 : indexAfter(head, after, descending);
 	let end =
 		before === undefined ? head.size : indexFrom(head, before, descending);
-	// The head does not go on past the far end of the range.
+	// The head does not continue past the far end of the range.
 	const isCut = end === head.size && !head.complete;
 	if (backward) {
 		if (isCut) return undefined;

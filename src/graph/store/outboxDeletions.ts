@@ -28,7 +28,7 @@ export class OutboxDeletions implements AsyncDisposable {
 		this.#storage = storage;
 	}
 
-	/** After its end nothing is added: a delivery may go on while the storage is being closed. */
+	/** After its end nothing is added: a delivery may continue while the storage is being closed. */
 	add(keys: readonly OutboxKey[]): void {
 		if (this.#isDisposed) return;
 		for (const { shard, local } of keys) {

@@ -27,7 +27,7 @@ const BATCH = 200;
 /** How often objects are tried again that moved to other lists between their reading and their lock. */
 const ATTEMPTS = 5;
 
-/** Where the archive of an object goes on. */
+/** Where the archive of an object continues. */
 export interface ArchivePosition {
 	/** The mapping's name. */
 	readonly list: string;

@@ -89,7 +89,7 @@ export class WritePipeline implements Writer {
 		const { own, beside: ofBeside } = keysByShard(transaction);
 		const hasKeys = own.objects.length + own.lists.length > 0;
 		const changed = changedBy(transaction);
-		// A delivery may go on when a later write has begun: its counts are too old for that one.
+		// A delivery may continue when a later write has begun: its counts are too old for that one.
 		const counts = this.#counts;
 		const trace = this.#trace?.startWrite(describeWrite(store, transaction));
 		let summary = NOTHING_WRITTEN;

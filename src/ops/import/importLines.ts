@@ -50,7 +50,7 @@ export interface ImportOptions {
 	) => void;
 	/** Called after each batch is written: what was written so far. It stays, whatever becomes of the import. */
 	readonly onBatch?: (report: ImportReport) => void;
-	/** How many lines of this source earlier imports have read: the numbers of the lines go on from there (default 0). */
+	/** How many lines of this source earlier imports have read: the numbers of the lines continue from there (default 0). */
 	readonly linesBefore?: number;
 	/** Size of the source, so that progress includes the time left. */
 	readonly totalBytes?: number;

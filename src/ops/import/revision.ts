@@ -16,7 +16,7 @@ export interface Revision {
 	readonly mark: string | null;
 }
 
-/** Stands for a deleted object in the place of a `rev`, which has no dots. */
+/** Marks a deleted object, instead of a `rev`, which has no dots. */
 export const DELETED = "...deleted";
 
 /** The same for an object that is being changed, and for one that was deleted and is being changed. */

@@ -12,7 +12,7 @@ import type { GraphContext } from "./graphContext.ts";
 const body = z.object({
 	/** Objects that are gone, those to archive first in front. */
 	ids: z.array(objectId).max(1_000),
-	/** Where the first one goes on. */
+	/** Where the first one continues. */
 	at: z
 		.object({
 			list: z.string(),
@@ -23,7 +23,7 @@ const body = z.object({
 		.optional(),
 });
 
-/** Removes what deleted objects and closed accounts leave behind (src/graph/write/archive.ts). A job that dies goes on at its last checkpoint. */
+/** Removes what deleted objects and closed accounts leave behind (src/graph/write/archive.ts). A job that dies continues at its last checkpoint. */
 export const archive = job({
 	queue: ARCHIVE_QUEUE,
 	body,

@@ -33,7 +33,7 @@ const body = z.object({
 	shard: z.int().nonnegative().optional(),
 	/** Whether to delete, of the lists it comes by, objects whose owner is gone and does not list them. */
 	unlisted: z.boolean().optional(),
-	/** The mapping and the edge to go on with. */
+	/** The mapping and the edge to continue with. */
 	mapping: z.string().optional(),
 	after: z.object({ from: objectId, to: objectId }).optional(),
 });

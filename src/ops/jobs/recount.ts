@@ -9,7 +9,7 @@ export const recount = job({
 	queue: "recount",
 	body: z.object({
 		shard: z.int().nonnegative(),
-		/** The mapping and the list to go on with. */
+		/** The mapping and the list to continue with. */
 		mapping: z.string().optional(),
 		after: objectId.optional(),
 	}),

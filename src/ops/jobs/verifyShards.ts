@@ -9,7 +9,7 @@ const numbers = z.array(z.int().nonnegative()).max(4_096);
 /**
  * Verifies shards one after another, as `verify` does, and with `repair` repairs
  * what it finds. A job that finds damage that remains fails, and its status says
- * what. It goes on with the shard at which it was cut off.
+ * what. It continues with the shard at which it was cut off.
  */
 export const verifyShards = job({
 	queue: "verifyShards",

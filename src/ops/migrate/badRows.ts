@@ -41,7 +41,7 @@ export class BadRows {
 		this.#file = file;
 	}
 
-	/** A full pass begins. What passes before it refused stays until it ends: it may be killed, and somebody may follow the log before it goes on. */
+	/** A full pass begins. What passes before it refused stays until it ends: it may be killed, and somebody may follow the log before it continues. */
 	begin(): void {
 		this.#append([PASS]);
 	}

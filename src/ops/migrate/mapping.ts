@@ -177,7 +177,7 @@ export function blankToNull(column: string): Conversion {
 	};
 }
 
-/** The text of a column of latin1 whose bytes are UTF-8, as old programs stored it: `Ã©` becomes `é`. A text that is not such is taken as it is. */
+/** The text of a column of latin1 whose bytes are UTF-8, as old programs stored it: `Ã©` becomes `é`. Any other text stays as it is. */
 export function utf8InLatin1(column: string): Conversion {
 	return {
 		columns: [column],

@@ -23,7 +23,7 @@ interface LedgerOptions {
 /** A row whose line is being written. */
 interface Pending {
 	readonly key: string;
-	/** Where to go on after it; null for lines that delete. */
+	/** Where to continue after it; null for lines that delete. */
 	readonly at: Place | null;
 }
 
@@ -32,7 +32,7 @@ interface Place {
 	readonly after: Cursor;
 }
 
-/** The last pass, if it has not ended and was one of the same kind: it goes on. */
+/** The last pass, if it has not ended and was one of the same kind: it continues. */
 export function unfinishedPass(
 	{ passes }: MigrationState,
 	{ kind, only }: Pick<LedgerOptions, "kind" | "only">,
@@ -48,7 +48,7 @@ export function unfinishedPass(
 
 /**
  * What a pass has done, and how far it is. It is saved after each batch, so that a
- * pass that dies goes on at the row after the last one that was written.
+ * pass that dies continues at the row after the last one that was written.
  */
 export class PassLedger {
 	readonly #options: LedgerOptions;
@@ -75,7 +75,7 @@ export class PassLedger {
 		this.#line = this.#position?.lines ?? 0;
 	}
 
-	/** Where reading goes on, and how many lines were written before; null: at the first row. */
+	/** Where reading continues, and how many lines were written before; null: at the first row. */
 	get position(): MigrationState["position"] {
 		return this.#position;
 	}

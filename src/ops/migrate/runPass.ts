@@ -49,7 +49,7 @@ interface PassProgress {
 
 /**
  * One pass over all rows, or over those that changed: makes lines of an import of
- * them, and after a full pass deletes what is gone. Interrupted, it goes on at the
+ * them, and after a full pass deletes what is gone. Interrupted, it continues at the
  * row after the last one that was written.
  */
 export async function runPass(

@@ -34,7 +34,7 @@ export function isWhole({ kind, only, isFinished }: PassReport): boolean {
 /** Beside the mapping, as `NAME.state.json`. Without it the next pass begins at the first row. */
 export interface MigrationState {
 	readonly passes: readonly PassReport[];
-	/** Where the last pass goes on, if it is not finished. */
+	/** Where the last pass continues, if it is not finished. */
 	readonly position: {
 		readonly table: string;
 		readonly after: Cursor;

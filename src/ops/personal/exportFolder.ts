@@ -47,7 +47,7 @@ interface WrittenExport {
 
 /**
  * Writes the export of a user into a folder, readable by its owner alone. A run
- * that ended early goes on at the page where it was. Throws CONFLICT for a folder
+ * that ended early continues at the page where it was. Throws CONFLICT for a folder
  * with anything else in it, and UNAVAILABLE if it cannot be written.
  */
 export async function writeExport(

@@ -34,7 +34,7 @@ export interface ExportedEdge {
 	readonly label: string | null;
 }
 
-/** Where an export goes on. */
+/** Where an export continues. */
 export interface ExportPosition {
 	/** The part of the export. */
 	readonly part: number;

@@ -11,7 +11,7 @@ export interface UncheckedPlace {
 	readonly times: number;
 }
 
-/** Collects what `verify` could not look at, so that it goes on with the rest and says so at the end. */
+/** Collects what `verify` could not look at, so that it continues with the rest and says so at the end. */
 export class Unchecked {
 	readonly #places = new Map<string, UncheckedPlace>();
 

@@ -56,7 +56,7 @@ interface WalkOptions {
 	/** Whose rows are walked; all if absent. */
 	readonly only?: ShardsToCheck;
 	readonly signal?: AbortSignal;
-	/** Awaited before the walk goes on. */
+	/** Awaited before the walk continues. */
 	readonly onDamage: (damages: readonly Damage[]) => Promise<void>;
 	readonly onProgress: (
 		progress: Checked & { readonly suspects: number },

@@ -34,7 +34,7 @@ interface ExecutedPlan {
  * Executes a plan in two passes. The first reads, breadth-first, in columns: a
  * step is one call for all parents of a level. It ends in the same tick if
  * everything is in memory; what is missing starts in one tick as far as it is
- * known, so that the graph can merge the reads, and each branch goes on when its
+ * known, so that the graph can merge the reads, and each branch continues when its
  * own step is done. The second pass completes and writes, depth-first.
  */
 export function executePlan(

@@ -200,7 +200,7 @@ export class StepRecord implements StepTrace, Trace {
 				.slice(0, MAX_SHARDS),
 			"corkboard.shards.count": shards.size,
 			...sums,
-			// The step went on, without these.
+			// The step continued, without these.
 			"corkboard.step.error":
 				failed === undefined ? undefined : asCorkboardError(failed).code,
 		};

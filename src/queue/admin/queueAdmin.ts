@@ -13,7 +13,7 @@ import {
 
 /*
  * Queues stand on all shards, which no transaction spans. So what is done to
- * them can be repeated: after a failure in the middle, the same call goes on
+ * them can be repeated: after a failure in the middle, the same call continues
  * where it stopped.
  */
 

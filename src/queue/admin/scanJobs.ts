@@ -22,7 +22,7 @@ export interface JobOnShard extends Job {
 export interface ScanPage {
 	/** In order of priority, time, shard and id. */
 	readonly jobs: readonly JobOnShard[];
-	/** Where to go on; null at the end. A page may be empty and have one if few jobs match. */
+	/** Where to continue; null at the end. A page may be empty and have one if few jobs match. */
 	readonly next: string | null;
 	/** Shards that could not be read. Their jobs after this page's position are left out. */
 	readonly failures: ReadonlyMap<number, CorkboardError>;

@@ -45,7 +45,7 @@ export function createQueueCalls(store: Store, settings: LiveSettings) {
 		changeSettings: changing(changeSettings),
 		queues: asking(listQueues),
 		claim,
-		/** Says of jobs that they succeeded, failed, are given back, or go on with another body. */
+		/** Says of jobs that they succeeded, failed, are given back, or continue with another body. */
 		ack: async (queue: string, acks: readonly AckOnShard[]) =>
 			(await claim(queue, { acks, limit: 0 })).acked,
 		lookup: asking(lookupJobs),

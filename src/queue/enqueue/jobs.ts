@@ -316,7 +316,7 @@ const REPEAT_MS = 100;
 /** How long jobs wait for a shard that takes no writes for now, if no other may have them. */
 const WRITABLE_MS = 10_000;
 
-/** Kinds of failure after which nothing is stored. */
+/** Kinds of failure that leave nothing stored. */
 const UNSTORED: ReadonlySet<unknown> = new Set([
 	"hostDown",
 	"poolExhausted",

@@ -57,7 +57,7 @@ export function insertJobs(
 /**
  * Writes what becomes of a job that this transaction has locked. A job with a
  * key that becomes pending needs its key, which `insertKeys` has tried to take: it
- * goes on without it if a newer job has it.
+ * continues without it if a newer job has it.
  */
 export function writeTransition(
 	{ dialect, jobsById, keys }: QueueTables,

@@ -73,7 +73,7 @@ const TABLES: Sql = {
 	text: "SELECT name FROM sqlite_master WHERE type = 'table'",
 };
 
-/** SQLite goes on after this one. */
+/** SQLite continues after this one. */
 const FIRST_ID: Sql = {
 	name: "first id",
 	text: "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)",

@@ -57,7 +57,7 @@ export function batchedSelect<Result>(
 
 /**
  * What is done on a database, written once for all: each batch that it yields
- * is executed before it goes on, and its statements' results are used then.
+ * is executed before it continues, and its statements' results are used then.
  */
 export type Procedure<P extends ShardLocation, Result> = Generator<
 	StatementBatch<P>,

@@ -18,7 +18,7 @@ const RECOVERY_MS = 500;
 /** How long a frozen server may keep others from the rows that it locked. Milliseconds. */
 const LOCKED_MS = 12_000;
 
-/** What goes on beside faults. */
+/** What continues beside faults. */
 const BESIDE: ReadonlySet<Fault["kind"]> = new Set([
 	"verify",
 	"import",
@@ -156,7 +156,7 @@ export class FaultInjector {
 				return;
 			}
 			case "caches":
-				// It excuses nobody. If a server is paused, it ends half-way, and goes on with the next one to the same servers.
+				// It excuses nobody. If a server is paused, it ends half-way, and continues with the next one to the same servers.
 				await this.#alone("map", async () => {
 					const record = timeline.begin(what, []);
 					const urls = (

@@ -13,7 +13,7 @@ import { createUser } from "./writes.ts";
 
 /** The longest backoff of an entry is a minute. */
 const DELIVERY_LIMIT_MS = 90_000;
-/** What a process may go on showing, and a second. */
+/** What a process may keep showing, and a second. */
 const CACHED_MS = 11_000;
 /** Files that are imported again. */
 const MAX_IMPORTS = 3;

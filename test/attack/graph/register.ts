@@ -44,7 +44,7 @@ export interface Bounds {
 	readonly hidden: number;
 	/** How long some server has to be able to deliver before it has. */
 	readonly delivery: number;
-	/** What a process may go on showing after that, until it finds out that it is not informed. */
+	/** What a process may keep showing after that, until it finds out that it is not informed. */
 	readonly cached: number;
 	/** How long before a write nothing may have been wrong for its entry to be delivered at its first attempt. */
 	readonly before: number;

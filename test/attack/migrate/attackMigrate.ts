@@ -89,7 +89,7 @@ const LIMIT_MS = 3_600_000;
 /** How long CPU is measured before anything is migrated. Milliseconds. */
 const IDLE_MS = 5_000;
 
-/** Brings an old application over that goes on writing, by a runner that is killed again and again. */
+/** Brings an old application over that keeps writing, by a runner that is killed again and again. */
 export async function attackMigrate(
 	options: AttackOptions,
 ): Promise<AttackResult> {

@@ -115,7 +115,7 @@ export async function moveBesideFaults(
 	}
 }
 
-/** One that waits for an operator before it switches: its id. Its runner goes on, or was killed. */
+/** One that waits for an operator before it switches: its id. Its runner continues, or was killed. */
 async function beginMove(
 	fleet: MovingFleet,
 	args: readonly string[],

@@ -32,7 +32,7 @@ export interface Options extends LoadOptions {
 	readonly seed: number;
 }
 
-/** One command, with those that went on with it. */
+/** One command, with those that continued with it. */
 export interface Way extends Served {
 	readonly way: Aim["way"];
 	readonly isReached: boolean;

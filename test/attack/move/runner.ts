@@ -40,7 +40,7 @@ export interface Aim {
 	readonly step: "way open" | "done" | "rolled back";
 }
 
-/** A command, with those that went on with it. */
+/** A command, with those that continued with it. */
 export interface Ran {
 	readonly isReached: boolean;
 	/** The end of the last command. */
@@ -76,7 +76,7 @@ const ALONE_MS = 4_000;
 /** What a runner prints of its steps. */
 const EVENTS: readonly string[] = MOVE_TABLE.map(({ event }) => event);
 
-/** Runs a command, and goes on with it, until it has done what it is for. The nth fault comes while the nth command runs. */
+/** Runs a command, and continues with it, until it has done what it is for. The nth fault comes while the nth command runs. */
 export async function runToEnd(
 	{ env, store }: { readonly env: Environment; readonly store: TopologyStore },
 	aim: Aim,

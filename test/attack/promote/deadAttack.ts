@@ -16,7 +16,7 @@ import { isLossy, type Salvaged, salvageDead } from "./salvageDead.ts";
 
 /**
  * - `kill`: SIGKILL, and no return before the end.
- * - `stop`: SIGSTOP, and it goes on after the promotion, as if nothing had been.
+ * - `stop`: SIGSTOP, and it continues after the promotion, as if nothing had been.
  * - `cut`: it lives, but nobody reaches it until after the promotion.
  */
 export type Death = "kill" | "stop" | "cut";

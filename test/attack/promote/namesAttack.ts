@@ -56,7 +56,7 @@ interface Flipped {
 	readonly at: number;
 	/** Until when nobody may write. */
 	readonly shutUntil: number;
-	/** When writes had to go on from. */
+	/** When writes had to continue from. */
 	readonly openAt: number;
 	/** The writes that the acceptance names. */
 	readonly named: ReadonlySet<string>;

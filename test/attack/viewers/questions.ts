@@ -44,7 +44,7 @@ const page = (list: string, fields: string) =>
 	`${list}(first: $first, after: $after) { ${PAGE} edges { cursor node { ${fields} } } }`;
 const LIST = "query ($id: ID!, $first: Int, $after: String)";
 
-/** Documents, and the list of each that goes on behind its first page. */
+/** Documents, and the list of each that continues behind its first page. */
 const DOCUMENTS = {
 	profile: [
 		`query ($id: ID!) { shown: user(by: {id: $id}) { ${USER}

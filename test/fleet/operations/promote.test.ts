@@ -582,7 +582,7 @@ test("a promotion under load fails no request and loses nothing, also where its 
 	assert.equal((await listOperations(store)).at(-1)?.step, "rolled back");
 	await someMore();
 
-	// The command itself, by SIGKILL, and another process that goes on.
+	// The command itself, by SIGKILL, and another process that continues.
 	const env = { CORKBOARD_TOPOLOGY: file };
 	for (const step of KILLED_AFTER) {
 		await using killed = startProgram(

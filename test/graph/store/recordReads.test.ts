@@ -89,7 +89,7 @@ describe("the recorded reads of a request", () => {
 		});
 	}
 
-	/** Its reads wait until they may go on: those of these keys. */
+	/** Its reads wait until they may continue: those of these keys. */
 	function heldStorage(
 		isHeld: (keys: readonly unknown[]) => boolean = () => true,
 	) {

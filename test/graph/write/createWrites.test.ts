@@ -503,7 +503,7 @@ describe("the outbox entry of a write", () => {
 			isCode("UNAVAILABLE"),
 		);
 		lose = false;
-		// It did commit: the process that wrote must not go on showing the list as it was.
+		// It did commit: the process that wrote must not keep showing the list as it was.
 		const [page] = await graph
 			.view()
 			.readPages(graph.mapping("followUser"), [one], {

@@ -212,7 +212,7 @@ describe("what a mutation takes and what an import takes", () => {
 		return row?.id ?? null;
 	}
 
-	/** What is stored of it and what stands for what is not, less what is each one's own. Its natural keys are given up, for the next to have. */
+	/** What is stored of it, without what only this one has. Its natural keys are freed, so that the next one can have them. */
 	async function taken(type: string, id: Id): Promise<JsonObject> {
 		const [text] = await corkboard.storage.read("objects", [id]);
 		const { tokens, created_at, ...content } = JSON.parse(String(text));

@@ -11,6 +11,6 @@ export interface ChangeSink extends AsyncDisposable {
 
 export interface SinkOptions {
 	readonly signal: AbortSignal;
-	/** Called with each failure after which it tries again. */
+	/** Called with each failure, before it tries again. */
 	readonly onFailure: (sink: string, reason: string) => void;
 }

@@ -18,7 +18,7 @@ const WRITTEN_CHARACTERS = 2 ** 20;
 interface Forgotten {
 	/** Objects that were erased. */
 	readonly objects: number;
-	/** Lines of theirs that were deleted. */
+	/** How many of their lines were deleted. */
 	readonly lines: number;
 	/** Files that were written anew. */
 	readonly files: number;

@@ -182,7 +182,7 @@ export async function resolveReservations(
 	return errors;
 }
 
-/** Insert lookups that nobody competes for. Gives each key's row as it stands afterwards: a key that led to another object goes on doing so. */
+/** Insert lookups that nobody competes for. Gives each key's row as it stands afterwards: a key that led to another object keeps doing so. */
 export async function insertLookups(
 	writer: Writer,
 	keys: readonly (NaturalKey & { readonly token?: string })[],

@@ -11,7 +11,7 @@ export interface RowImage {
 
 export interface LogBatch {
 	readonly images: readonly RowImage[];
-	/** Where to go on after it; null inside of a large transaction. */
+	/** Where to continue after it; null inside of a large transaction. */
 	readonly position: string | null;
 	/** When the last of it was committed, in milliseconds since 1970; null if that is not known. */
 	readonly at: number | null;

@@ -69,7 +69,7 @@ export interface Source extends AsyncDisposable {
 	): Promise<readonly Row[]>;
 	/** The rows of a statement. `:name` in it is the value of that name. Throws BAD_CONFIG if the database refuses it. */
 	select(sql: string, values: Row): Promise<readonly Row[]>;
-	/** Its log, for the tables of these plans. `name` is of what PostgreSQL keeps for it. Throws BAD_CONFIG if there is none, or what has to be set or granted. */
+	/** Its log, for the tables of these plans. PostgreSQL keeps its place under `name`. Throws BAD_CONFIG if there is no log, with what has to be set or granted. */
 	openLog(tables: readonly LoggedTable[], name: string): Promise<SourceLog>;
 	/** How far replicas of the database are behind, or the database itself if it is one, as far as it says, in seconds; null if it does not. */
 	lag(): Promise<number | null>;

@@ -68,7 +68,7 @@ export async function moveJobs(
 		}
 		return rows.length;
 	} catch (thrown) {
-		// The session may go on with something else.
+		// The session may continue with something else.
 		await session
 			.run({ name: "rollback", text: "ROLLBACK", values: [] })
 			.catch(() => {});

@@ -36,7 +36,7 @@ export interface BinlogConnectionOptions<Table extends BinlogTable> {
 	readonly hasAll: boolean;
 }
 
-/** The connection, not the log, is at fault: another one may go on. */
+/** The connection, not the log, is at fault: another one may continue. */
 export class BinlogLost extends Error {}
 
 /** How often an idle server says that it is there. Milliseconds. */

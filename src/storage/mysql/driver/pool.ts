@@ -135,7 +135,7 @@ export class Pool implements AsyncDisposable {
 
 	/**
 	 * The caller gets the connection that is opened, or one that somebody gives back
-	 * before: an opening takes several round trips. It goes on where its caller gives
+	 * before: an opening takes several round trips. It continues where its caller gives
 	 * up or needs it no more: a slow server would never get one opened else.
 	 */
 	#openFor(waiting: Waiting): void {

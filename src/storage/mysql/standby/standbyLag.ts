@@ -9,7 +9,7 @@
  * ended too: nothing is written there any more, so what counts is how far the
  * standby was behind when the primary last answered. If the standby has beats
  * from well after that, only this process is cut off from a primary that lives,
- * and the time goes on.
+ * and the time continues.
  *
  * Milliseconds are those of a clock of this process that only goes forward, beats
  * microseconds since 1970.

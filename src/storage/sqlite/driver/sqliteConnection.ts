@@ -22,7 +22,7 @@ export interface ShardFileLocation {
 	readonly shard: number;
 	/** Whether `shard` is a mod shard. */
 	readonly onModShard?: boolean;
-	/** Whether deleted pages can be given back with `incremental_vacuum`. It counts when the file is created. */
+	/** Whether deleted pages can be given back with `incremental_vacuum`. SQLite only lets it be set when the file is created. */
 	readonly givesBackSpace?: boolean;
 }
 
