@@ -8,8 +8,8 @@ import type { Loss } from "../fleet/operations/loss.ts";
 import type { OperationRecord } from "../fleet/operations/operationRecord.ts";
 import {
 	isOver,
-	isSettledStep,
 	isTakenOver,
+	needsNoRunner,
 	requireRecord,
 } from "../fleet/operations/operations.ts";
 import {
@@ -257,7 +257,7 @@ export const FLEET_CODES: NonNullable<Usage["exitCodes"]> = {
 
 /** The exit code of an operation that has ended by itself. */
 function codeOf(result: OperationResult): number {
-	if ("waves" in result) return isSettledStep(result.step) ? 0 : HALF_WAY;
+	if ("waves" in result) return needsNoRunner(result.step) ? 0 : HALF_WAY;
 	const { version, agreement } = result;
 	if (version === null) return 1;
 	return (agreement?.missing.length ?? 0) > 0 ? HALF_WAY : 0;

@@ -38,7 +38,7 @@ import {
 } from "./operations/operationRecord.ts";
 import {
 	isOver,
-	isSettledStep,
+	needsNoRunner,
 	readOperations,
 } from "./operations/operations.ts";
 import { HOLDER_MS, isHeld } from "./operations/signOfLife.ts";
@@ -288,7 +288,7 @@ function wrongClock({ id, clock }: Member): readonly string[] {
 
 function abandoned({ id, step, from, isHeld, unknown }: OpenOperation) {
 	if (unknown !== null) return [describeUnknown({ id, reason: unknown })];
-	return isHeld || isSettledStep(step)
+	return isHeld || needsNoRunner(step)
 		? []
 		: [
 				`${id} stands at "${step}" and nobody runs it, so ${from} is locked and may take no writes: operations resume ${id}, or operations abort ${id}.`,

@@ -4,7 +4,7 @@ import { fenceReturned } from "../../fleet/operations/fenceReturned.ts";
 import { describeUnknown } from "../../fleet/operations/operationRecord.ts";
 import {
 	isOver,
-	isSettledStep,
+	needsNoRunner,
 	Operation,
 	readOperations,
 } from "../../fleet/operations/operations.ts";
@@ -104,7 +104,7 @@ export const { usage, run } = command({
 					}
 					for (const record of records) {
 						const { id } = record;
-						if (isSettledStep(record.step) || running.has(id)) continue;
+						if (needsNoRunner(record.step) || running.has(id)) continue;
 						const settling = unlessAway(() => settle(id));
 						running.set(
 							id,

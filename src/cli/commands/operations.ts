@@ -9,7 +9,7 @@ import {
 } from "../../fleet/operations/operationRecord.ts";
 import {
 	isOver,
-	isSettledStep,
+	needsNoRunner,
 	Operation,
 	readOperations,
 	requireRecord,
@@ -59,7 +59,7 @@ const list = command({
 				Promise.all(unknown.filter(isShown).map(withHolder)),
 			]);
 			const isLeft = [...rows, ...others].some(
-				({ step, isHeld }) => !isSettledStep(step ?? "") && !isHeld,
+				({ step, isHeld }) => !needsNoRunner(step ?? "") && !isHeld,
 			);
 			return {
 				value: [...rows, ...others],
@@ -78,7 +78,7 @@ function printed(
 ): readonly string[] {
 	if (rows.length === 0) return ["no operation is under way"];
 	const isLeft = (row: (typeof rows)[number]) =>
-		!isSettledStep(row.step) && !row.isHeld;
+		!needsNoRunner(row.step) && !row.isHeld;
 	return [
 		...table([
 			["operation", "step", "from", "to", "by"],

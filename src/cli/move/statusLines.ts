@@ -1,5 +1,5 @@
 import type { MoveReport, MoveStatus } from "../../fleet/move/moveStatus.ts";
-import { isSettledStep } from "../../fleet/operations/operations.ts";
+import { needsNoRunner } from "../../fleet/operations/operations.ts";
 import { compact } from "../../util/compact.ts";
 import { plural } from "../../util/format.ts";
 import { pauseLines, rangeOf } from "../describeMove.ts";
@@ -14,14 +14,14 @@ export function statusLines(status: MoveStatus): readonly string[] {
 	const days = (seconds: number) => `${(seconds / 86_400).toFixed(1)} days`;
 	const late = waves.flatMap((wave) => wave.late);
 	return compact([
-		`${operation}: ${list} ${formatShards(rangeOf(waves))} from ${from} to ${to}: ${at}step ${step}${status.goal === "move" || isSettledStep(step) ? "" : `, on its way to ${status.goal}`}`,
+		`${operation}: ${list} ${formatShards(rangeOf(waves))} from ${from} to ${to}: ${at}step ${step}${status.goal === "move" || needsNoRunner(step) ? "" : `, on its way to ${status.goal}`}`,
 		...pauseLines(waves),
 		...(running === null ? [] : runningLines(running)),
 		waitingLine(status),
 		late.length > 0 &&
 			`${plural(late.length, "late transaction")} on former copies: ${late.join(", ")}`,
 		wayBack.waves === 0
-			? `way back: ${over === 0 ? "none is needed, no wave switched" : isSettledStep(step) ? "closed" : "not open before the former copies are parked"}`
+			? `way back: ${over === 0 ? "none is needed, no wave switched" : needsNoRunner(step) ? "closed" : "not open before the former copies are parked"}`
 			: `way back: open for ${plural(wayBack.waves, "wave")}, ${wayBack.seconds === null ? "as long as the binary log is kept" : `${days(wayBack.seconds)} of binary log after each switch`}`,
 		undoLine(status),
 		...status.log.map((line) => `  ${line}`),
@@ -40,7 +40,7 @@ function runningLines(running: MoveReport): readonly string[] {
 
 /** What would undo it, before it is over. */
 function undoLine({ operation, step, undo }: MoveStatus): string | false {
-	if (isSettledStep(step)) return false;
+	if (needsNoRunner(step)) return false;
 	const ways = compact([
 		undo.cancel > 0 &&
 			`corkboard moves cancel ${operation} drops what was copied of ${plural(undo.cancel, "wave")}`,
@@ -58,7 +58,7 @@ function waitingLine({
 	running,
 	wishes,
 }: MoveStatus): string {
-	if (isSettledStep(step)) {
+	if (needsNoRunner(step)) {
 		return step === "way open"
 			? `waits for you: corkboard moves complete ${operation}, or corkboard moves reverse ${operation}`
 			: "over";

@@ -12,7 +12,7 @@ import {
 	type Wave,
 } from "../operations/moveFacts.ts";
 import type { OperationRecord } from "../operations/operationRecord.ts";
-import { isSettledStep } from "../operations/operations.ts";
+import { needsNoRunner } from "../operations/operations.ts";
 
 export type MovedList = (typeof MOVED_LISTS)[number];
 
@@ -207,7 +207,7 @@ export function newWave([first, last]: Shards): Wave {
 
 /** The databases that a move may have fenced, each after the names of both servers of either pair: replicas have the fence, too. */
 export function fencedBy(record: OperationRecord): readonly string[] {
-	if (record.kind !== "move" || isSettledStep(record.step)) return [];
+	if (record.kind !== "move" || needsNoRunner(record.step)) return [];
 	const { list, waves, from, to } = moveFactsIn(record);
 	const names = [from, to].flatMap(({ name, replica }) =>
 		replica === null ? [name] : [name, nameOf(replica)],

@@ -3,8 +3,8 @@ import { CorkboardError } from "../../errors.ts";
 import { mayBeFenced } from "../operations/moveTable.ts";
 import { isUnknownRecord } from "../operations/operationRecord.ts";
 import {
-	isSettledStep,
 	isTakenOver,
+	needsNoRunner,
 	Operation,
 	requireRecord,
 } from "../operations/operations.ts";
@@ -51,7 +51,7 @@ export async function guardMove(
 		try {
 			const { record, revision } = await requireRecord(store, id);
 			// The runner may be about to open the move again, as `moves reverse` does.
-			const isSettled = isSettledStep(record.step);
+			const isSettled = needsNoRunner(record.step);
 			if (isSettled && (isAlone || wasOpen)) return false;
 			wasOpen ||= !isSettled;
 			// If another process has the move, such as another guard, that one lifts the fences.

@@ -7,7 +7,7 @@ import { requireCurrent } from "../map/publish.ts";
 import { unknownRecordError } from "../operations/operationRecord.ts";
 import {
 	isOver,
-	isSettledStep,
+	needsNoRunner,
 	readOperations,
 } from "../operations/operations.ts";
 import { type MoveFault, moveFaults } from "../preflight/movePreflight.ts";
@@ -148,7 +148,7 @@ async function runningOperations(
 	);
 	const { records, unknown } = await readOperations(store);
 	const known = records
-		.filter(({ step }) => !isSettledStep(step))
+		.filter(({ step }) => !needsNoRunner(step))
 		.filter(({ from, to, alsoLocks = [] }) =>
 			[from, to, ...alsoLocks].some((host) => names.has(host)),
 		)

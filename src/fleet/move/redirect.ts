@@ -9,7 +9,7 @@ import {
 } from "../operations/moveFacts.ts";
 import { transition, undoOf } from "../operations/moveTable.ts";
 import {
-	isSettledStep,
+	needsNoRunner,
 	Operation,
 	requireRecord,
 } from "../operations/operations.ts";
@@ -128,7 +128,7 @@ export async function continueMove(
 	id: string,
 ): Promise<MoveResult | null> {
 	const { record } = await requireMove(options, id);
-	if (isSettledStep(record.step)) return null;
+	if (needsNoRunner(record.step)) return null;
 	await using operation = await Operation.tryTakeOver(
 		options.store,
 		id,

@@ -252,8 +252,8 @@ async function saveRecord(
 		: takenOver(id, holderIn(id, found?.text));
 }
 
-/** Whether nobody has to run it: it is over, or stands where it may stand for days. */
-export function isSettledStep(step: string): boolean {
+/** Whether an operation at this step is over, or is a move whose way back is open, which may stay so for days. */
+export function needsNoRunner(step: string): boolean {
 	return step === "done" || step === "rolled back" || step === "way open";
 }
 

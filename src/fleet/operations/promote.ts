@@ -143,7 +143,7 @@ function stepsOf(promotion: Promotion, maxPauseMs: number): VariantSteps {
 				undoes: undoesTakingWrites(promotion),
 			},
 		],
-		settle: {
+		finish: {
 			name: "reattached",
 			during: ["published"],
 			changesServers: true,
@@ -160,7 +160,7 @@ function stepsOf(promotion: Promotion, maxPauseMs: number): VariantSteps {
 				return undefined;
 			},
 		},
-		settled: () => `${from} follows ${to}`,
+		describeOld: () => `${from} follows ${to}`,
 	};
 }
 

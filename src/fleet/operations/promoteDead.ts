@@ -364,7 +364,7 @@ function stepsOf(options: DeadOptions, promotion: Promotion): VariantSteps {
 				undoes: undoesTakingWrites(promotion),
 			},
 		],
-		settle: {
+		finish: {
 			name: "looked again",
 			during: ["published"],
 			changesServers: true,
@@ -382,7 +382,7 @@ function stepsOf(options: DeadOptions, promotion: Promotion): VariantSteps {
 				return undefined;
 			},
 		},
-		settled: () =>
+		describeOld: () =>
 			`${from} ${whyUnfenced === null ? "takes no writes" : `was not fenced (${whyUnfenced})`}, and is named by no topology`,
 	};
 }

@@ -84,9 +84,9 @@ export interface VariantSteps {
 	/** Until the replica takes writes, and gives no id twice. The first one saves that it is `fencing`. */
 	readonly takePlace: readonly Step[];
 	/** What becomes of the old primary, once all processes serve the new map. */
-	readonly settle: Step;
-	/** The same in a sentence. */
-	settled(): string;
+	readonly finish: Step;
+	/** What became of it, in a sentence. */
+	describeOld(): string;
 }
 
 const AGREE_MS = 5_000;
@@ -139,7 +139,7 @@ export async function promotionPlan(
 	const old = new FleetServer(hosts.fromUrl, environment);
 	const next = new FleetServer(hosts.toUrl, environment);
 	const promotion = { operation, hosts, old, next };
-	const { takePlace, settle, settled } = variant.steps(promotion);
+	const { takePlace, finish, describeOld } = variant.steps(promotion);
 	// Writes of one that is resumed wait since a moment that this process does not know.
 	const isPauseKnown =
 		operation.record.step === "locked" && variant.kind === "promote";
@@ -174,7 +174,7 @@ export async function promotionPlan(
 					return undefined;
 				},
 			},
-			settle,
+			finish,
 		],
 		say: async (what) => onStep?.(what, operation.record.id),
 		async undoIsRefused() {
@@ -187,7 +187,7 @@ export async function promotionPlan(
 			);
 		},
 		describeDone: (done) =>
-			isPauseKnown ? `${settled()}; ${describePause(done)}` : settled(),
+			isPauseKnown ? `${describeOld()}; ${describePause(done)}` : describeOld(),
 		describeUndone: (left) => ["nothing changed", ...left].join("; "),
 		result: (done) => ({
 			...promotionResult(operation.record),

@@ -4,8 +4,8 @@ import { MOVE_TABLE } from "../../../src/fleet/operations/moveTable.ts";
 import type { OperationRecord } from "../../../src/fleet/operations/operationRecord.ts";
 import {
 	isOver,
-	isSettledStep,
 	listOperations,
+	needsNoRunner,
 } from "../../../src/fleet/operations/operations.ts";
 import type { TopologyStore } from "../../../src/topology/store.ts";
 import {
@@ -115,7 +115,7 @@ export async function runToEnd(
 		// If nothing was begun, the same is run again.
 		const isBegun =
 			record !== null &&
-			!isSettledStep(record.step) &&
+			!needsNoRunner(record.step) &&
 			moveFactsIn(record).goal === aim.way;
 		next = isBegun && id !== null ? ["moves", "resume", id] : aim.args;
 		if (!isKilled) await sleep(betweenMs);
