@@ -26,5 +26,8 @@ fi
 # A process serves on one core. Of V8's four threads that collect garbage beside
 # the main one, all would wait for each other on that core; one is enough.
 NODE_OPTIONS="--max-semi-space-size=$young --v8-pool-size=1 $NODE_OPTIONS"
-export NODE_OPTIONS
+# Each thread would have memory of its own from malloc, of which most is free. The
+# threads that compiled at the start leave theirs for good.
+MALLOC_ARENA_MAX=${MALLOC_ARENA_MAX:-1}
+export NODE_OPTIONS MALLOC_ARENA_MAX
 exec node "$@"

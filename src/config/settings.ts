@@ -102,7 +102,7 @@ const DATA = {
 	CORKBOARD_CACHE_MB: fixed(
 		// Packed entries have their place as a number of 32 bits.
 		integer(0, 16_384),
-		96,
+		64,
 		"approximate memory for objects, heads of lists and lookups in the process; 0: none is kept ([memory](#memory))",
 	),
 	CORKBOARD_ANSWER_CACHE_MB: fixed(

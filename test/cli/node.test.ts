@@ -69,6 +69,16 @@ test("V8 has one thread beside that of the program, on Linux", {
 	assert.equal(threads("--v8-pool-size=4") - threads(""), 3);
 });
 
+test("threads share the memory of malloc, unless somebody says otherwise", () => {
+	const arenas = (env: Readonly<Record<string, string>>) =>
+		execFileSync("sh", [SCRIPT, "-p", "process.env.MALLOC_ARENA_MAX"], {
+			env: { PATH: process.env.PATH, ...env },
+			encoding: "utf8",
+		}).trim();
+	assert.equal(arenas({}), "1");
+	assert.equal(arenas({ MALLOC_ARENA_MAX: "4" }), "4");
+});
+
 test("the image runs the same script, and gives V8 no options of its own, which would win", () => {
 	const root = join(import.meta.dirname, "../..");
 	const image = readFileSync(join(root, "Dockerfile"), "utf8");
