@@ -1,6 +1,6 @@
 /**
- * `npm test`: format and lint, types, and every test file but the slow ones, one
- * more at once than there are cores, and up to five times as many while cores are idle.
+ * `npm test`: format and lint, types, and every test file but the slow ones, in twice
+ * as many processes at once as there are cores, and in up to five times as many while cores are idle.
  * Its last line is `N passed, N failed`. `--help` shows the other forms.
  */
 import { spawn } from "node:child_process";
@@ -242,7 +242,7 @@ try {
 		],
 		{
 			// Most files wait for servers and deadlines half of their time.
-			least: cores + 1,
+			least: 2 * cores,
 			most: 5 * cores,
 			idleCores: idleCoresOf(),
 			nextLook: (signal) => sleep(LOOK_MS, undefined, { signal, ref: false }),

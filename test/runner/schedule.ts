@@ -13,9 +13,9 @@ export interface Slots {
 }
 
 /** The idle part of a core for which one more job runs. */
-const ENOUGH = 0.3;
+const ENOUGH = 0.1;
 /** If less than this part of a core is idle, the next job that ends is not replaced. */
-const TOO_LITTLE = 0.05;
+const TOO_LITTLE = 0.02;
 
 /**
  * Runs jobs in their order. Many test files mostly wait: for a deadline, a
