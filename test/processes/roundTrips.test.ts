@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { parse } from "graphql";
 import { CACHE_CHANNELS, type CacheCall } from "../../src/cache/diagnostics.ts";
@@ -158,6 +160,36 @@ describe("round trips to MySQL", () => {
 				.sort(),
 			["redis delete 2", "redis publish 2"],
 		);
+	});
+
+	it("likePin sends its publication behind the delete, on one connection", async () => {
+		const board = await made(user(ELSEWHERE), "createBoard", `name: "Orchard"`);
+		const pin = await made(user(ELSEWHERE), "createPin", `boardId: "${board}"`);
+		const monitor = connect(fleet.redis.port, "127.0.0.1");
+		const executed: string[] = [];
+		monitor.setEncoding("utf8").on("data", (text: string) => {
+			// One line for each command: when, `[0 127.0.0.1:PORT]`, its words.
+			for (const line of text.split("\r\n")) {
+				const [, from, verb, words = ""] =
+					/\[0 ([^\]]+)\] "(\w+)" (.*)/.exec(line) ?? [];
+				const isOwn = /likePin/.test(words) && /^(del|eval)$/i.test(`${verb}`);
+				if (isOwn) executed.push(`${verb} ${from}`.toLowerCase());
+			}
+		});
+		monitor.write("MONITOR\r\n");
+		await once(monitor, "data");
+		const sent = () => {
+			const at = executed.findIndex((one) => one.startsWith("del"));
+			return at < 0 ? [] : executed.slice(at, at + 2);
+		};
+		try {
+			await run(writer, user(HERE), like(pin));
+			await until("both", () => sent().length === 2);
+		} finally {
+			monitor.destroy();
+		}
+		const [deleted = "", published] = sent();
+		assert.equal(published, deleted.replace("del", "eval"));
 	});
 
 	it("likePin asks neither Redis nor MySQL for the counts in its payload", async () => {

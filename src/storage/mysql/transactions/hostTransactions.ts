@@ -50,8 +50,6 @@ const MOST_UNITS = 32;
 const MOST_KEYS = 64;
 /** Database transactions of many units that run at once. */
 const MOST_RUNNING = 4;
-/** While fewer units run, the next begins at once: where writes come one by one there is little to share, and a wait is a turn or two of a busy event loop. */
-const FEW = 2;
 /** A host is slow, if each answer takes longer. Milliseconds. */
 export const SLOW_MS = 250;
 /** How many a transaction takes. */
@@ -82,8 +80,6 @@ export class HostTransactions {
 	/** By row, until when. On the clock of `performance.now()`. */
 	readonly #contended = new Map<string, number>();
 	readonly #writeMs: number;
-	/** Units of the database transactions that run. */
-	#running = 0;
 
 	constructor(
 		host: Host,
@@ -95,14 +91,7 @@ export class HostTransactions {
 		const known = new SeenTexts(KNOWN_LISTS);
 		this.#context = { dialect: MYSQL, model, known };
 		this.#waiting = new Batcher({
-			send: async (waiting) => {
-				this.#running += waiting.length;
-				try {
-					await this.#runTogether(waiting);
-				} finally {
-					this.#running -= waiting.length;
-				}
-			},
+			send: this.#runTogether,
 			countOf: ({ length }) => Math.min(length, MOST_UNITS),
 			maxRunning: MOST_RUNNING,
 			apartMs: () => this.#apartMs(gatherMs),
@@ -210,8 +199,7 @@ export class HostTransactions {
 	 */
 	#apartMs(gatherMs: number): number {
 		const { leastAnswerMs, isFreeForTransactions } = this.#host;
-		if (leastAnswerMs < SLOW_MS) return this.#running < FEW ? 0 : gatherMs;
-		if (isFreeForTransactions) return gatherMs;
+		if (leastAnswerMs < SLOW_MS || isFreeForTransactions) return gatherMs;
 		return Math.max(gatherMs, (ROUND_TRIPS * leastAnswerMs) / MOST_RUNNING);
 	}
 
