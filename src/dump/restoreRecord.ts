@@ -63,7 +63,7 @@ function parseRecord(text: string | null): RestoreRecord | null {
 	} catch (cause) {
 		throw new CorkboardError(
 			"BAD_DATA",
-			"The record of a restore in this fleet is of another version of corkboard. Go on with that version, or empty the databases.",
+			"The record of a restore in this fleet is of another version of corkboard. Continue with that version, or empty the databases.",
 			{ cause },
 		);
 	}

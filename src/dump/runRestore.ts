@@ -244,7 +244,7 @@ async function requireEmpty(
 			`${database.name}.${filled} is not empty, and a restore overwrites nothing. ${
 				found === null
 					? "Restore into empty databases."
-					: `A restore of the dump ${found.dump} began here at ${found.began}: go on with it by --resume.`
+					: `A restore of the dump ${found.dump} began here at ${found.began}: continue it with --resume.`
 			} To bring back single objects, use --only TYPE:ID.`,
 		);
 	}

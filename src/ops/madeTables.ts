@@ -215,7 +215,7 @@ export function lostSentence(
 		lost.length === 1
 			? ["was made once and is lost", "it", "it"]
 			: ["were made once and are lost", "they", "them"];
-	return `${plural(lost.length, "table")} ${were}: ${lost.slice(0, NAMED).join(", ")}${more}. Made anew, ${they} would be empty and give ids that others still name. Restore ${them} from a backup, then run hosts raise-ids for the shards. What cannot be restored, init --lost makes again (docs/how-to/recovery.md, A lost table).`;
+	return `${plural(lost.length, "table")} ${were}: ${lost.slice(0, NAMED).join(", ")}${more}. Made anew, ${they} would be empty and give out ids again that others still refer to. Restore ${them} from a backup, then run hosts raise-ids for the shards. If that cannot be done, init --lost creates ${them} again (docs/how-to/recovery.md, A lost table).`;
 }
 
 const NAMED = 8;

@@ -148,7 +148,7 @@ describe("a dump of MySQL servers", () => {
 		assert.match(cut.err, /run the restore again with --resume/);
 		assert.match(
 			(await runHere(["restore", path("again")], { env })).err,
-			/A restore of the dump .* began here at .*: go on with it by --resume/,
+			/A restore of the dump .* began here at .*: continue it with --resume/,
 		);
 		const back = await runHere(resume, { env });
 		assert.equal(back.code, 0, back.err + back.out);

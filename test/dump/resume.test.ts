@@ -223,7 +223,7 @@ describe("a restore that ended early", () => {
 		const half = rowsOf(into);
 		const env = fleetIn(into);
 		const refusals: readonly [string[], RegExp][] = [
-			[["restore", dumped], /began here at .*: go on with it by --resume/],
+			[["restore", dumped], /began here at .*: continue it with --resume/],
 			[["restore", other, "--resume"], /is of the dump .*Go on with that dump/],
 			[
 				["restore", dumped, "--resume", "--shards", "1"],

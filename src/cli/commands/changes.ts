@@ -120,7 +120,7 @@ const follow = command({
 		),
 	},
 	details:
-		"Each line is what one transaction did to one object, or to its lists. Every change comes at least once; after a restart the last ones may come again. It follows promotions and moves of shards. It shows everything, whoever may see it. It reads with the operator's account, which needs REPLICATION SLAVE and REPLICATION CLIENT. An embedded folder needs changes enable first; its server may run meanwhile.",
+		"Each line is what one transaction did to one object, or to its lists. Every change comes at least once; after a restart the last ones may come again. It follows promotions and moves of shards. It shows everything, no matter who may see it. It reads with the operator's account, which needs REPLICATION SLAVE and REPLICATION CLIENT. An embedded folder needs changes enable first; its server may run meanwhile.",
 	exitCodes: { 1: "a log cannot be followed, or an error" },
 	hasJson: false,
 	async run(given, context) {

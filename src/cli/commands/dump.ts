@@ -94,7 +94,7 @@ export const { usage, run } = command({
 		}
 		if (key !== undefined && given.for === "analytics") {
 			throw new UsageError(
-				"--key is for --for restore: what reads a dump for analysis could not decrypt it.",
+				"--key is for --for restore: programs that read a dump for analysis cannot decrypt it.",
 			);
 		}
 		const config = readConfig(context.env, { secret: "unneeded" });

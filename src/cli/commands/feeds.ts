@@ -106,7 +106,7 @@ function choiceLines(choice: ChosenItems): readonly string[] {
 			? "The user has not looked at the feed yet."
 			: `The last look was at ${looked}.`,
 		isPartial &&
-			"Some of those whom the user follows cannot be read now, so their items lack here; a job adds them after the next look.",
+			"Some of those whom the user follows cannot be read now, so their items are missing here. A job adds them after the next visit.",
 		chosen.length === 0
 			? "The next look adds nothing."
 			: `The next look adds ${plural(chosen.length, "item")}:`,

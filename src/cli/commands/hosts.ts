@@ -543,7 +543,7 @@ const raiseHostIds = command({
 		dryRun: flag("only say what would be done"),
 	},
 	details:
-		"HOST is host:port of a MySQL server that takes writes; the topology need not name it yet. It is asked with the account of CORKBOARD_ADMIN_FILE, or that of the topology. Run before any process writes there. If it is interrupted, run it again: tables that were raised are raised once more, which takes nothing but ids.",
+		"HOST is host:port of a MySQL server that takes writes; the topology need not name it yet. It is asked with the account of CORKBOARD_ADMIN_FILE, or that of the topology. Run before any process writes there. If it is interrupted, run it again: tables that were raised are raised once more, which costs nothing but ids.",
 	exitCodes: {
 		1: "refused, or an error: some tables may be raised, and it can be run again",
 	},

@@ -352,7 +352,7 @@ const publish = command({
 	},
 	details: [
 		"FILE is checked. It is published only if the stored version is the one that it was made from, and becomes the version after that. If nothing is stored yet, it becomes version 1.",
-		"Hosts that it names anew, for shards that are elsewhere now or for more new users, have to serve, with their tables; of the first version nothing is asked.",
+		"Hosts that get shards from elsewhere, or more new users, have to serve and to have their tables. For the first version no host is asked.",
 		"Then it waits until every process serves it.",
 	].join("\n"),
 	exitCodes: CHANGE_EXIT_CODES,

@@ -136,7 +136,7 @@ const run = command({
 		if (changed && last?.kind === "full" && !last.isFinished) {
 			throw new CorkboardError(
 				"BAD_USER_INPUT",
-				"The last full pass has not ended: run without --changed to go on with it.",
+				"The last full pass has not ended: run without --changed to continue it.",
 			);
 		}
 		if (dryRun) {

@@ -303,7 +303,7 @@ const set = command({
 	},
 	...SETTINGS_OPTIONS,
 	details:
-		"NAME=default takes the default again. queues list QUEUE prints the settings and what each takes; docs/how-to/queue.md explains them.",
+		"NAME=default returns to the default. queues list QUEUE prints the settings and what each takes; docs/how-to/queue.md explains them.",
 	run: setAndPrint,
 });
 

@@ -30,7 +30,7 @@ const add = command({
 		yes: YES,
 	},
 	details:
-		"HOST is host:port of an empty server of the same version. MySQL's clone plugin copies the primary while both work; HOST then shuts down, and its supervisor has to start it again. Then it follows the primary, and once it has caught up the topology names it. An interrupt leaves the copy running: operations resume goes on.",
+		"HOST is host:port of an empty server of the same version. MySQL's clone plugin copies the primary while both work; HOST then shuts down, and its supervisor has to start it again. Then it follows the primary, and once it has caught up the topology names it. An interrupt leaves the copy running: operations resume continues it.",
 	exitCodes: FLEET_CODES,
 	async run({ host, of, bandwidth, restartWait, ...given }, context) {
 		return withFleet(context, async (fleet) => {

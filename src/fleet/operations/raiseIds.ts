@@ -45,7 +45,7 @@ interface RaisedTable {
 /**
  * Raises the counters of local ids of a restored server, so that ids which it gave
  * out after the backup are not given out again. Run twice, it raises them twice,
- * which takes nothing but ids. So it is no operation: there is nothing to undo or to
+ * which costs nothing but ids. So it is no operation: there is nothing to undo or to
  * resume, and a record would keep the host locked after a kill.
  *
  * Throws BAD_TOPOLOGY if nothing can be raised there, CONFLICT if it takes no

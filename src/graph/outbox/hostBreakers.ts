@@ -85,7 +85,7 @@ export class HostSkipped extends CorkboardError {
 	constructor(host: string, retryInMs: number) {
 		super(
 			"UNAVAILABLE",
-			"The host did not answer before and is not asked yet.",
+			"The host did not answer before, and is not asked again yet.",
 			{ details: { kind: "skipped", host, retryInMs } },
 		);
 		this.host = host;

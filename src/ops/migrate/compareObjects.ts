@@ -79,7 +79,8 @@ export async function compareObjects(
 		const idOf = (one: string) => lookups.get(one)?.id ?? null;
 		const fields = fieldsOf(line, data, idOf, createdAtField);
 		if (id !== null && withWhole.has(id)) {
-			const reason = "What it belongs to is deleted, and so is it here.";
+			const reason =
+				"It belongs to something that is deleted, so it is deleted here too.";
 			return { ...base, fields, state: "bad", reason };
 		}
 		if (!isHere) return { ...base, fields, state: "deleted here" };

@@ -110,7 +110,7 @@ export async function findMissing(
 	if (!deleteMany && gone > Math.max(FEW, all * MOST)) {
 		throw new CorkboardError(
 			"BAD_DATA",
-			`${formatNumber(gone)} of ${formatNumber(all)} objects and edges that were migrated are gone in ${source.shownUrl}: nothing was deleted. Is it the right database, and is the mapping? If so, run again with --delete-many.`,
+			`${formatNumber(gone)} of ${formatNumber(all)} objects and edges that were migrated are gone in ${source.shownUrl}: nothing was deleted. Are the database and the mapping the right ones? If so, run again with --delete-many.`,
 		);
 	}
 	return missing;

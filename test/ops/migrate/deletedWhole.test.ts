@@ -80,7 +80,7 @@ it("what jobs delete here with a pin that the old database deleted is no differe
 	const shown = await migrate("show", mapping, "Comment:2");
 	assert.match(
 		shown.out,
-		/^Comment:2: bad, id \d+: What it belongs to is deleted/,
+		/^Comment:2: bad, id \d+: It belongs to something that is deleted/,
 	);
 	assert.equal((await migrate("back-feed", mapping)).out, "");
 

@@ -134,7 +134,7 @@ export async function openMysqlLog(
 			if (isPlace && placeOf(after).server !== server) {
 				throw new CorkboardError(
 					"CONFLICT",
-					`${shownUrl} is another server than before, whose binary log has other places.`,
+					`${shownUrl} is another server than before: its binary log has other positions.`,
 				);
 			}
 			try {
@@ -377,7 +377,7 @@ function translated(thrown: unknown, shownUrl: string): unknown {
 	) {
 		return new CorkboardError(
 			"BAD_CONFIG",
-			`${shownUrl} lets this account not read its binary log. Run there: GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO the account.`,
+			`${shownUrl} does not let this account read its binary log. Run there: GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO the account.`,
 			{ cause: thrown },
 		);
 	}

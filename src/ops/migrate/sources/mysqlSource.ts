@@ -132,7 +132,7 @@ export function mysqlDriver(url: string, database: string): SqlDriver {
 				case "ER_DBACCESS_DENIED_ERROR":
 				case "ER_TABLEACCESS_DENIED_ERROR":
 				case "ER_COLUMNACCESS_DENIED_ERROR":
-					return `lets this account not read (${message}). Run there: GRANT SELECT ON ${database}.* TO the account.`;
+					return `does not let this account read (${message}). Run there: GRANT SELECT ON ${database}.* TO the account.`;
 				case "ER_BAD_DB_ERROR":
 					return `has no database ${database}: correct the end of its URL.`;
 				case "ER_PARSE_ERROR":

@@ -370,7 +370,7 @@ function translated(
 		case "42501":
 			return error(
 				"BAD_CONFIG",
-				`lets this account not read its log (${reason}). Run there: ALTER ROLE the account REPLICATION (Amazon RDS: GRANT rds_replication TO the account).`,
+				`does not let this account read its log (${reason}). Run there: ALTER ROLE the account REPLICATION (Amazon RDS: GRANT rds_replication TO the account).`,
 			);
 		case "53400":
 			return error(

@@ -203,7 +203,7 @@ export function postgresDriver(given: string, database: string): SqlDriver {
 				case "28000":
 					return "refuses the user or the password of its URL.";
 				case "42501":
-					return `lets this account not read (${message}). Run there: GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO the account.`;
+					return `does not let this account read (${message}). Run there: GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO the account.`;
 				case "3D000":
 					return `has no database ${database}: correct the end of its URL.`;
 				case "42601":

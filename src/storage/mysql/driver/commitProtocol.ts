@@ -285,7 +285,7 @@ export class CommitProtocol {
 	#readOnly(): StorageFailure {
 		return new StorageFailure(
 			"readOnly",
-			"The server takes no writes, and what it says decides none.",
+			"The server takes no writes, so no write may rely on what it says.",
 			{
 				host: this.#host,
 				statement: TAKES_WRITES.name,
