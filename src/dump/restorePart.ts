@@ -189,7 +189,7 @@ async function findReturning(
 	};
 }
 
-/** Two graphs give the same ids. Throws CONFLICT if the object here was not created when the dumped one was. */
+/** Two graphs give the same ids. Throws CONFLICT if the object here was created at another time than the dumped one. */
 function requireSame(
 	{ domain }: Store,
 	{ id, type, data }: DumpedObject,

@@ -263,7 +263,7 @@ function subscribeToHints(options: {
 		listen(queues) {
 			listeners.add(queues);
 			followAgain();
-			// Its channels are left a little later: a program that claims jobs in turns comes back.
+			// Its channels are left a little later, because a program that claims jobs now and then comes back.
 			return () => void listeners.delete(queues);
 		},
 		get isConnected() {

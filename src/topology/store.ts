@@ -14,7 +14,7 @@ export interface TopologyStore extends AsyncDisposable {
 	readonly name: string;
 	/** Whether processes can be announced here. False if nothing can be written beside the topology file. */
 	readonly hasMembers: boolean;
-	/** How much later than here a change may arrive at other machines, as by a file that kubelet mounts. Milliseconds; absent: at once. */
+	/** How much later other machines may get a change, as with a file that kubelet mounts. Milliseconds; absent: at once. */
 	readonly arrivesMs?: number;
 	/** The text of a path as of the newest completed write; null if there is none. Throws UNAVAILABLE. */
 	get(path: string): Promise<StoredText | null>;

@@ -5,7 +5,7 @@ import { Server } from "./server.ts";
 /** The most memory for values (MB). */
 const MEMORY_MB = 64;
 
-/** A memcached of one's own, empty, also after `restart`. `args` are further options and win over ours. */
+/** A memcached for the caller alone. It is empty, also after `restart`. `args` are further options and win over ours. */
 export async function startMemcached({
 	args = [],
 }: {

@@ -149,7 +149,7 @@ function stepsOf(promotion: Promotion, maxPauseMs: number): VariantSteps {
 			changesServers: true,
 			async does() {
 				try {
-					// Not before: that takes longer than all that writes wait for, and the fenced server sends nothing.
+					// Not before: it takes longer than everything else that writes wait for, and the fenced server sends nothing.
 					await next.stopFollowing();
 					await old.follow(next);
 				} catch (thrown) {

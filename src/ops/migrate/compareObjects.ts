@@ -94,7 +94,7 @@ export async function compareObjects(
 	});
 }
 
-/** Objects that are deleted, and hang on one that is: here that deletes them, in the old database mostly not. */
+/** Objects that are deleted here because what they belong to is deleted. The old database usually keeps them. */
 async function goneWithWhole(
 	store: Store,
 	contents: ReadonlyMap<Id, JsonObject | null>,

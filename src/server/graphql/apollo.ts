@@ -92,7 +92,7 @@ export function createApollo(
 	});
 }
 
-/** A value in a document that does not fit its type is said as one in the variables is. */
+/** Reports a value in a document that does not fit its type in the same way as one in the variables. */
 function inputProblemsPlugin({
 	inputProblems,
 }: Pick<StepOptions, "inputProblems">): ApolloServerPlugin<OperationContext> {

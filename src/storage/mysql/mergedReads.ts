@@ -42,8 +42,8 @@ interface MergedRead<Key, Result> {
 /**
  * Reads of one kind, for all requests: those that start in one turn of the event
  * loop, and those that meet a busy host, become one statement. A statement costs
- * this process and the server more than several keys do, so the busier a process
- * is, the less of both does a request take. One that comes alone waits for nothing.
+ * this process and the server more than several keys do. So the busier a process
+ * is, the less a request costs both. One that comes alone waits for nothing.
  *
  * A merged statement is sent after all its callers asked, so what they get is as
  * new as if each had sent its own. If the server refuses it, for example

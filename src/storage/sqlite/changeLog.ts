@@ -23,7 +23,7 @@ const PRUNED_EACH = 256;
 const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 /** Rows of a log that are read together to be rewritten. */
 const REWRITTEN_ROWS = 1_000;
-/** The first row, which is of no table: so a log always has a last number. */
+/** The first row belongs to no table, so that a log always has a last number. */
 const BEGUN = "";
 
 interface LogState {

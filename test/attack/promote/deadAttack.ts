@@ -54,7 +54,7 @@ const SHARDS = 4;
 const WRITERS = 12;
 /** How long the replica is held back before the primary dies. Milliseconds. */
 const HELD_MS = 1_000;
-/** From the moment in which a process falls asleep to the death of the primary. Milliseconds. */
+/** From the moment when a process is paused until the primary dies. Milliseconds. */
 const SLEEPS_MS = 500;
 /** From its death to the command, in which processes find out. Milliseconds. */
 const DEAD_MS = 1_500;
