@@ -1,6 +1,7 @@
 import type { Cell } from "../cell.ts";
 import { measure, sendLoad } from "../measure.ts";
-import type { VariantName } from "../variants.ts";
+import { PEERS } from "../servers/peers.ts";
+import { VARIANTS, type VariantName } from "../variants.ts";
 import type { World } from "../world.ts";
 import { type Actor, ActorRequests, actorsOf, MUTATIONS } from "./actors.ts";
 import { countStatements } from "./commits.ts";
@@ -13,11 +14,11 @@ const MOST_RATE = 4_000;
 const KINDS = ["createPin", "followUser", "likePin"] as const;
 type Kind = (typeof KINDS)[number];
 
-/** Single mutations. None is asked for twice in a run, so each one writes. */
+/** Single mutations. None is asked for twice of one database in a run, so each one writes. */
 export class Writes {
 	readonly #world: World;
 	readonly #actors: readonly Actor[];
-	/** How many of each were asked for. */
+	/** How many of each were asked for, by database. */
 	readonly #asked = new Map<string, number>();
 
 	constructor(world: World) {
@@ -37,7 +38,8 @@ export class Writes {
 				for (const variant of variants) {
 					signal.throwIfAborted();
 					const set = `${variant} ${question}`;
-					const asked = this.#asked.get(set) ?? 0;
+					const kind = `${databaseOf(variant)} ${question}`;
+					const asked = this.#asked.get(kind) ?? 0;
 					const { seconds } = this.#world.options;
 					const requests = await this.#spell(
 						variant,
@@ -60,7 +62,7 @@ export class Writes {
 						from: lead.requests,
 					});
 					const counted = await statements?.count(cell.requests);
-					this.#asked.set(set, asked + lead.requests + cell.requests);
+					this.#asked.set(kind, asked + lead.requests + cell.requests);
 					yield { ...cell, ...(counted && { figures: counted }) };
 				}
 			}
@@ -98,4 +100,10 @@ export class Writes {
 			return spelled.spell(actor, MUTATIONS[kind], { input });
 		});
 	}
+}
+
+/** What servers write into, by a name: several peers have one database. */
+function databaseOf(variant: VariantName): string {
+	const { server } = VARIANTS[variant];
+	return server.kind === "peer" ? PEERS[server.peer].database : variant;
 }
