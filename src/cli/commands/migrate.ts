@@ -155,7 +155,7 @@ const run = command({
 		const report = follow
 			? await runner.follow({ ...given, signal })
 			: await runner.pass({
-					isSince: changed,
+					onlyChanged: changed,
 					deleteMany,
 					revives: given.revive,
 					signal,

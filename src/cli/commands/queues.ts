@@ -149,7 +149,7 @@ const stats = command({
 	arguments: { queue: optional("QUEUE") },
 	isWatched: true,
 	details:
-		"Each state is counted up to 100,000 jobs of each shard; a + says that there are more. MB is the size of the queue's files, and – means that a shard does not say.",
+		"Each state is counted up to 100,000 jobs of each shard; a + says that there are more. 12/min says how many ended so in the last minute. MB is the size of the queue's files, and – means that a shard does not say.",
 	exitCodes: { 1: "a shard does not answer, or an error" },
 	async run({ queue }, context) {
 		await using opened = await openQueuesForCommand(context, "readOnly");
@@ -210,8 +210,6 @@ function printed({ rows }: Counted): readonly string[] {
 			"expired",
 			"failed",
 			"succeeded",
-			"ended/min",
-			"failed/min",
 			"MB",
 			"limits",
 		],
@@ -222,14 +220,19 @@ function printed({ rows }: Counted): readonly string[] {
 			shown(stats.delayed),
 			shown(stats.running),
 			shown(stats.expired),
-			shown(stats.failed),
-			shown(stats.succeeded),
-			shown(stats.succeededLastMinute),
-			shown(stats.failedLastMinute),
+			withRate(stats.failed, stats.failedLastMinute),
+			withRate(stats.succeeded, stats.succeededLastMinute),
 			diskBytes === null ? "–" : (diskBytes / 1e6).toFixed(1),
 			limits(settings),
 		]),
 	]);
+}
+
+/** `1,203, 12/min`, or `1,203` if none was in the last minute. */
+function withRate(all: Count, lastMinute: Count): string {
+	return lastMinute.jobs === 0
+		? shown(all)
+		: `${shown(all)}, ${shown(lastMinute)}/min`;
 }
 
 function shown({ jobs, isCapped }: Count): string {

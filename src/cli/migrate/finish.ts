@@ -175,7 +175,7 @@ async function lastPass(
 ): Promise<PassReport> {
 	const began = Date.now();
 	for (let passes = 1; ; passes++) {
-		const done = await runner.pass({ ...options, isSince: false });
+		const done = await runner.pass({ ...options, onlyChanged: false });
 		// One that was interrupted before has read some rows before writes were stopped.
 		if (isQuiet(done) && done.began >= began) return done;
 		if (options.signal.aborted || passes === PASSES) return done;

@@ -32,7 +32,7 @@ export interface Runner extends AsyncDisposable {
 }
 
 export interface PassOptions {
-	readonly isSince: boolean;
+	readonly onlyChanged: boolean;
 	readonly only?: readonly string[];
 	readonly deleteMany: boolean;
 	readonly revives?: boolean;
@@ -161,7 +161,7 @@ export async function openRunner(
 				const since = state.follow?.since ?? 0;
 				const { passes } = state;
 				if (passes.some((one) => isWhole(one) && one.began >= since)) break;
-				const done = await pass({ isSince: false, deleteMany, signal });
+				const done = await pass({ onlyChanged: false, deleteMany, signal });
 				if (signal.aborted) return done;
 			}
 			// Before the log is closed.

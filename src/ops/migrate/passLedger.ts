@@ -7,7 +7,7 @@ import type { MigrationState, PassReport } from "./state.ts";
 import { refusalOf } from "./whyMissing.ts";
 
 interface LedgerOptions {
-	readonly kind: "full" | "since";
+	readonly kind: "full" | "changed";
 	/** The names of the types and edges that are read (default: all). */
 	readonly only?: readonly string[] | undefined;
 	/** See `unfinishedPass`. */

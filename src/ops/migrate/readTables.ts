@@ -8,13 +8,13 @@ import type { MigrationState } from "./state.ts";
 /** What the old database says of the tables that this run reads from their first row to their last. */
 export type SeenByPlan = Map<TablePlan, SeenRows>;
 
-/** How much earlier a pass with `isSince` begins than the last change that the pass before could see: rows appear in the order of their commits, not of their times. */
+/** How much earlier a pass with `onlyChanged` begins than the last change that the pass before could see: rows appear in the order of their commits, not of their times. */
 const OVERLAP_MS = 10 * 60_000;
 
 export interface Reading {
 	readonly plans: readonly TablePlan[];
 	readonly source: Source;
-	readonly kind: "full" | "since";
+	readonly kind: "full" | "changed";
 	readonly state: MigrationState;
 	/** Where to begin (null: at the first row). */
 	readonly position: MigrationState["position"];
@@ -43,7 +43,7 @@ export async function* readTables(
 		if (kind === "full" && after === undefined) seen.set(plan, own);
 		const mark = plan.changed === null ? undefined : state.marks[plan.name];
 		const since =
-			kind === "since" && plan.changed !== null && mark !== undefined
+			kind === "changed" && plan.changed !== null && mark !== undefined
 				? { column: plan.changed, value: earlier(mark) }
 				: undefined;
 		const pages = source.scan(plan, {

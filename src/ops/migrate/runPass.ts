@@ -20,7 +20,7 @@ export interface PassOptions {
 	readonly source: Source;
 	readonly fields: FieldReaders;
 	/** Only rows that changed since the pass before. */
-	readonly isSince: boolean;
+	readonly onlyChanged: boolean;
 	/** Deletes however many rows are gone in the old database. */
 	readonly deleteMany: boolean;
 	/** Brings back what is deleted here and not there. */
@@ -59,7 +59,7 @@ export async function runPass(
 	const { source, state, badRows, only, now = Date.now } = options;
 	const isRead = ({ name }: TablePlan) => only?.includes(name) ?? true;
 	const plans = options.plans.filter(isRead);
-	const kind = options.isSince ? "since" : "full";
+	const kind = options.onlyChanged ? "changed" : "full";
 	const resumed = unfinishedPass(state, { kind, only });
 	const marks = resumed === null ? await marksOf(plans, source) : state.marks;
 	const ledger = new PassLedger({
@@ -133,7 +133,7 @@ export async function runPass(
 		const explained = await explainMissing(own, { ...options, refused });
 		ledger.explained(explained);
 	};
-	if (kind === "since") {
+	if (kind === "changed") {
 		ledger.save(false);
 		await explain();
 		return ledger.save(true);

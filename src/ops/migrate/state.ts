@@ -5,7 +5,7 @@ import type { Cursor } from "./sources/source.ts";
 
 /** What one pass did. */
 export interface PassReport {
-	readonly kind: "full" | "since" | "follow";
+	readonly kind: "full" | "changed" | "follow";
 	/** The types and edges that it read, if not all. */
 	readonly only?: readonly string[];
 	/** Milliseconds since 1970. */

@@ -69,7 +69,7 @@ it("a pass with a rate reads so many rows a second", async () => {
 		fields,
 		state: EMPTY_STATE,
 		saveState: () => {},
-		isSince: false,
+		onlyChanged: false,
 		deleteMany: false,
 		writing: {},
 		pace: paceOf(1_000, clock),

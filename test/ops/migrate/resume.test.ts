@@ -64,7 +64,7 @@ it("a pass that dies goes on at the next row, and one that would delete most of 
 				fields,
 				state,
 				saveState,
-				isSince: false,
+				onlyChanged: false,
 				deleteMany: false,
 				writing: {},
 				badRows: new BadRows(badFile),
