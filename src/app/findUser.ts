@@ -14,7 +14,7 @@ interface Users {
 	isUser(id: Id): MaybePromise<boolean>;
 }
 
-/** The user with this username or id, also if the account is closed. A username may be all digits, so usernames are tried first. Throws NOT_FOUND. */
+/** The user with this username or id, even if the account is closed. A username may be all digits, so usernames are tried first. Throws NOT_FOUND. */
 export async function findUser(
 	corkboard: Users,
 	nameOrId: string,
@@ -60,7 +60,7 @@ function userNotFound({ app }: Users, nameOrId: string): CorkboardError {
 	);
 }
 
-/** The user that holds a natural key, also if the account is closed; null if nobody does. */
+/** The user that holds a natural key, even if the account is closed; null if nobody does. */
 export async function userByKey(
 	store: Store,
 	name: string,

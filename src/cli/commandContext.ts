@@ -26,7 +26,7 @@ export interface ProcessContext {
 	 * instead of ending the process. The command must then end by itself.
 	 */
 	interruptSignal(): AbortSignal;
-	/** The process ends in so many milliseconds, with the exit code 0, also if something still runs in it then. */
+	/** The process ends in so many milliseconds, with the exit code 0, even if something still runs in it then. */
 	exitWithin(ms: number): void;
 	/** Opens an app with these settings. */
 	open(

@@ -30,7 +30,7 @@ export interface JobStore extends AsyncDisposable {
 	/**
 	 * Stores jobs, at most MAX_JOBS of them, all or none. The ids make it repeatable:
 	 * a call whose outcome is unknown is repeated with the same jobs and `isRepeat`,
-	 * on the same shard, at any later time, also by another process, and adds only
+	 * on the same shard, at any later time, even by another process, and adds only
 	 * those that are not there.
 	 */
 	enqueue(

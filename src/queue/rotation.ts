@@ -135,7 +135,7 @@ export async function planRotation(
 /**
  * One round of a queue on a shard: makes spans ahead, finishes what another
  * process left, and gives back what need not be kept. It can end anywhere and
- * be done again, also by two processes at once.
+ * be done again, even by two processes at once.
  */
 export async function rotate(
 	store: RotationStore & Pick<JobStore, "now">,

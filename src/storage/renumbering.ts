@@ -44,7 +44,7 @@ export function isShifted(position: Position, { low, high }: Shift): boolean {
 
 /**
  * Where a position is after a renumbering. Edges that were below, at or above
- * the position are so afterwards, also if no edge is at the position.
+ * the position are so afterwards, even if no edge is at the position.
  */
 export function shiftPosition(position: Position, shift: Shift): Position {
 	const { low, high, by } = shift;

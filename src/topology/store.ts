@@ -42,7 +42,7 @@ export interface TopologyStore extends AsyncDisposable {
 
 export interface StoredText {
 	readonly text: string;
-	/** Opaque. Differs after each write of the path, also after a deletion and another creation. */
+	/** Opaque. Differs after each write of the path, even after a deletion and another creation. */
 	readonly revision: string;
 }
 

@@ -2,7 +2,7 @@ import { reasonOf } from "../../util/reasonOf.ts";
 import type { FleetServer } from "../server/fleetServer.ts";
 
 /**
- * A fence of a database: MySQL refuses every write to it, also after a restart, and
+ * A fence of a database: MySQL refuses every write to it, even after a restart, and
  * keeps answering reads. It is in the binary log, so that replicas have it too.
  */
 

@@ -166,7 +166,7 @@ export class FleetServer implements AsyncDisposable {
 		return readBinlog(this.#address, options);
 	}
 
-	/** Refuses all writes, also after a restart of the server. */
+	/** Refuses all writes, even after a restart of the server. */
 	async fence(ms = STATEMENT_MS): Promise<void> {
 		await this.run("fence", "SET PERSIST super_read_only = ON", [], ms);
 	}

@@ -38,7 +38,7 @@ import { linksOf, setEdges } from "./setEdges.ts";
  */
 export function createWrites(
 	store: Store,
-	/** Called after each write, also after a failed one: what the request has read may be old. */
+	/** Called after each write, even after a failed one: what the request has read may be old. */
 	discardReads: (written: WrittenState) => void = () => {},
 	/** Its trace is given each step. Its signal is ignored: a write that was started is finished. */
 	call: CallOptions = {},

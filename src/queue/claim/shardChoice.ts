@@ -21,7 +21,7 @@ const LEFT_BEHIND_MS = 1_000;
  * 1. Queues take turns.
  * 2. Of a queue, the first priority goes first, on any shard.
  * 3. A shard whose oldest job waits more than twice as long as the median of
- *    the others goes first, also for workers that prefer others.
+ *    the others goes first, even for workers that prefer others.
  * 4. Then the shards in the worker's own order, so that each shard has workers
  *    that come to it first and hardly meet others: what Pinterest's Pacer has a
  *    service for. A worker takes from the next ones when its first have nothing.

@@ -38,7 +38,7 @@ const PERSISTENT_RECURSIVE = 1;
 const ALL_PERMISSIONS = 31;
 
 interface NodeStat {
-	/** Transaction of the last change of the text; unique in the whole server, also after another creation. */
+	/** Transaction of the last change of the text; unique in the whole server, even after another creation. */
 	readonly mzxid: bigint;
 	/** Number of changes of the text since it was created. */
 	readonly version: number;

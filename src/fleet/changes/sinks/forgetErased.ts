@@ -27,7 +27,7 @@ interface Forgotten {
 /**
  * Deletes from a folder of changes all lines of objects that were erased, but the
  * line that says so. It takes the folder's lock, so nobody may write there meanwhile. A file
- * is as it was or as it shall be, also after a crash. Throws BAD_DATA if the
+ * is as it was or as it shall be, even after a crash. Throws BAD_DATA if the
  * folder has no position, or a line is none, IN_USE, and UNAVAILABLE as for a full disk.
  */
 export async function forgetErased(folder: string): Promise<Forgotten> {

@@ -18,7 +18,7 @@ interface KeptPosition {
 interface PositionFile extends Disposable {
 	/** What an earlier run kept; null: nothing yet. */
 	readonly kept: KeptPosition | null;
-	/** Afterwards the file has the old position or the new one, also after a crash. */
+	/** Afterwards the file has the old position or the new one, even after a crash. */
 	write(
 		position: Position,
 		more?: Readonly<Record<string, unknown>>,

@@ -27,7 +27,7 @@ interface PostgresLogOptions {
 	isLost(error: unknown): boolean;
 }
 
-/** Decoding reads all that the server wrote, also to other tables. Milliseconds. */
+/** Decoding reads all that the server wrote, even to other tables. Milliseconds. */
 const DECODE_MS = 600_000;
 /** A slot begins when the transactions have ended that are open now. Milliseconds. */
 const BEGIN_MS = 120_000;

@@ -29,7 +29,7 @@ export async function exchange(
 		executed,
 		wrote,
 	}: {
-		/** Called for each write that the server has executed, also if a later one fails. */
+		/** Called for each write that the server has executed, even if a later one fails. */
 		readonly executed?: () => void;
 		/** Names of what is written, for `AcknowledgedCommit`. */
 		readonly wrote?: (() => readonly string[]) | undefined;

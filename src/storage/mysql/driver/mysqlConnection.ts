@@ -133,7 +133,7 @@ export class MysqlConnection {
 	async together(
 		statements: readonly Sql[],
 		deadline: Deadline,
-		/** Called for each write that the server has executed, also if a later one fails. */
+		/** Called for each write that the server has executed, even if a later one fails. */
 		executed?: () => void,
 	): Promise<readonly Result[]> {
 		const isOne = statements.length === 1;

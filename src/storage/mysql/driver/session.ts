@@ -27,7 +27,7 @@ export interface SessionOptions {
 /**
  * How long a statement waits for a row lock, or for a table that a DDL statement
  * holds, in seconds. A DDL statement that waits keeps all others of its table
- * waiting, also when its client is gone.
+ * waiting, even when its client is gone.
  */
 const LOCK_WAIT_S = 2;
 
