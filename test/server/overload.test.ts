@@ -11,8 +11,8 @@ import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 import { reservePort } from "../services/port.ts";
 
 /** The first of them may be what came in a pause: of that nothing is refused. */
-const SPIKE_SECONDS = 4;
-const QUIET_SECONDS = 4;
+const SPIKE_SECONDS = 3;
+const QUIET_SECONDS = 3;
 
 /** No two are the same, so that none gets the answer of another. */
 const requests = Array.from({ length: 20_000 }, (_, n) =>
@@ -78,9 +78,9 @@ suite("a server that is asked for several times what it carries", () => {
 	});
 
 	async function spikeAndCheck(): Promise<void> {
-		await load(16, [{ seconds: 1, rate: null }]);
-		const closed = await load(16, [{ seconds: 2, rate: null }]);
-		const { good: carried, firstError } = summarize(closed, 0, 2);
+		await load(16, [{ seconds: 0.5, rate: null }]);
+		const closed = await load(16, [{ seconds: 1, rate: null }]);
+		const { good: carried, firstError } = summarize(closed, 0, 1);
 		assert.ok(carried > 5, `${carried} a second: ${firstError}`);
 		// What the server carries may have halved meanwhile, because others use its core.
 		const base = carried / 8;
