@@ -30,6 +30,10 @@ export interface Embedded extends AsyncDisposable {
 	readonly cold: () => Store;
 }
 
+/** Enough for a small graph: what is allocated for a cache takes longer than many a test. */
+const CACHE_BYTES = 1_000_000;
+const CURSORS = createCursorCodec(Buffer.alloc(32, 1));
+
 export async function openEmbedded(
 	options: {
 		readonly shards?: number;
@@ -57,8 +61,8 @@ export async function openEmbedded(
 			model,
 			domain,
 			storage: wrapped,
-			cursors: createCursorCodec(Buffer.alloc(32, 1)),
-			cacheBytes: options.cacheBytes ?? 10_000_000,
+			cursors: CURSORS,
+			cacheBytes: options.cacheBytes ?? CACHE_BYTES,
 			...(options.jobQueue && { jobQueue: options.jobQueue }),
 		});
 	const store = cold();

@@ -29,7 +29,9 @@ import type { Topology } from "../../src/topology/types.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { theModel } from "../helpers/model.ts";
 import { readsWith, storageWith } from "../helpers/storageWith.ts";
+import { startMysql } from "../services/mysql.ts";
 import type { Server } from "../services/server.ts";
+import type { Filling } from "../services/sql.ts";
 import { startServices } from "../services/startServices.ts";
 import { Pauses } from "./pauses.ts";
 
@@ -60,36 +62,49 @@ export async function startFleet({
 	apart = false,
 } = {}): Promise<Fleet> {
 	await using stack = new AsyncDisposableStack();
-	const services = stack.use(
-		await startServices({ mysql, memcached: 1, redis: 1 }),
-	);
+	const starting = [
+		startServices({ mysql: mysql - 1, memcached: 1, redis: 1 }),
+		startMysql({ filling: TABLES }),
+	] as const;
+	// Waited for also where one fails, so that the others are stopped.
+	for (const outcome of await Promise.allSettled(starting)) {
+		if (outcome.status === "fulfilled") stack.use(outcome.value);
+	}
+	const [services, first] = await Promise.all(starting);
 	const [memcached, redis] = [services.memcached[0], services.redis[0]];
 	if (memcached === undefined || redis === undefined) {
 		throw new Error("expected a memcached and a Redis");
 	}
+	const servers = [first, ...services.mysql];
 	const addresses: Addresses = {
 		topology: topologyOf(
-			services.mysql.map(({ url }) => url),
+			servers.map(({ url }) => url),
 			apart,
 		),
 		memcached: [memcached.address],
 		redis: redis.url,
 	};
-	{
-		await using storage = await openMysqlStorage({
-			model: theModel().model,
-			topology: addresses.topology,
-		});
-		await storage.admin.createTables();
-	}
+	if (mysql > 1) await createTables(addresses.topology);
 	const owned = stack.move();
 	return {
-		mysql: services.mysql,
+		mysql: servers,
 		memcached,
 		redis,
 		addresses,
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),
 	};
+}
+
+/** The tables of the first server of a fleet. */
+const TABLES: Filling = {
+	name: "mysql-of-processes",
+	fill: ({ url }) => createTables(topologyOf([url])),
+};
+
+async function createTables(topology: Topology): Promise<void> {
+	const { model } = theModel();
+	await using storage = await openMysqlStorage({ model, topology });
+	await storage.admin.createTables();
 }
 
 /** Two shards a host, all open. */

@@ -6,7 +6,15 @@ import { promisify } from "node:util";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
 import { findProgram } from "./program.ts";
 import type { Server } from "./server.ts";
-import { CREATE_USER, type Dialect, PASSWORD, startSql, USER } from "./sql.ts";
+import {
+	CREATE_USER,
+	type Dialect,
+	type Filling,
+	IDENTITY,
+	PASSWORD,
+	startSql,
+	USER,
+} from "./sql.ts";
 
 const INITIALISE_LIMIT_MS = 600_000;
 const STATEMENT_LIMIT_MS = 60_000;
@@ -20,8 +28,11 @@ export interface Pair extends AsyncDisposable {
 /** A MySQL of one's own, with a binary log and GTIDs as in a fleet. `args` are further options and win over ours. */
 export async function startMysql({
 	args = [],
+	filling = null,
 }: {
 	readonly args?: readonly string[];
+	/** What it has from its start. */
+	readonly filling?: Filling | null;
 } = {}): Promise<Server> {
 	const dialect: Dialect = {
 		program: await findProgram("mysqld"),
@@ -37,7 +48,7 @@ export async function startMysql({
 		],
 		initialise,
 	};
-	return startSql(dialect, args);
+	return startSql(dialect, args, filling);
 }
 
 /** Two servers, of which the second takes writes from the first only, by GTID. */
@@ -137,6 +148,5 @@ async function initialise(
 	} finally {
 		await rm(init, { force: true });
 	}
-	// The server's identity: each copy makes one of its own.
-	await rm(join(folder, "auto.cnf"), { force: true });
+	await rm(join(folder, IDENTITY), { force: true });
 }

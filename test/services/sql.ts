@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { constants } from "node:fs";
-import { cp, realpath } from "node:fs/promises";
+import { cp, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
@@ -36,18 +36,59 @@ export interface Dialect {
 	initialise(command: readonly string[], folder: string): Promise<void>;
 }
 
-/** A server with a data folder copied from one that was initialised once. `args` win over all other options. */
+/** What a server has from its start: made once in a run of the tests, and copied. */
+export interface Filling {
+	/** Another one for another content. */
+	readonly name: string;
+	fill(server: Server): Promise<void>;
+}
+
+/**
+ * A server with a data folder copied from one that was initialised once, or filled
+ * once. `args` win over all other options.
+ */
 export async function startSql(
 	dialect: Dialect,
 	args: readonly string[],
+	filling: Filling | null = null,
 ): Promise<Server> {
 	const template = await templateOf(dialect);
+	if (filling === null) return startOn(template, dialect, args);
+	const { TEST_RUN_FOLDER } = process.env;
+	// A file that runs without the runner shares nothing.
+	if (TEST_RUN_FOLDER === undefined) {
+		const server = await startOn(template, dialect, args);
+		await filling.fill(server);
+		return server;
+	}
+	const filled = join(TEST_RUN_FOLDER, filling.name);
+	await makeOnce(filled, async (building) => {
+		await using server = await startOn(template, dialect, args);
+		await filling.fill(server);
+		await server.kill("SIGTERM");
+		await rm(building, { recursive: true });
+		await copyFolder(dataOf(server.folder), building);
+		await rm(join(building, IDENTITY));
+	});
+	return startOn(filled, dialect, args);
+}
+
+const dataOf = (folder: string) => join(folder, "data");
+
+/** The file with which a server is the one that it is: each copy makes one of its own. */
+export const IDENTITY = "auto.cnf";
+
+function startOn(
+	template: string,
+	dialect: Dialect,
+	args: readonly string[],
+): Promise<Server> {
 	return Server.start({
 		scheme: "mysql",
 		credentials: `${USER}:${PASSWORD}@`,
-		prepare: (folder) => copyFolder(template, join(folder, "data")),
+		prepare: (folder) => copyFolder(template, dataOf(folder)),
 		command: (folder, port) => [
-			...commandOf(dialect, join(folder, "data")),
+			...commandOf(dialect, dataOf(folder)),
 			"--bind-address=127.0.0.1",
 			`--port=${port}`,
 			// Below the data folder, and so short enough for a socket's name (107 bytes) wherever that is.
@@ -129,7 +170,7 @@ async function answers(folder: string, port: number): Promise<boolean> {
 		});
 		return (
 			row !== undefined &&
-			(await realpath(row.data)) === (await realpath(join(folder, "data")))
+			(await realpath(row.data)) === (await realpath(dataOf(folder)))
 		);
 	} finally {
 		connection.destroy();

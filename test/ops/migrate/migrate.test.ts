@@ -9,6 +9,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { openCorkboard } from "../../../src/app/openCorkboard.ts";
 import type { PassReport } from "../../../src/ops/migrate/state.ts";
 import { graphInKeys, sqlOn } from "../../helpers/importing.ts";
@@ -19,6 +20,9 @@ import { startMysql } from "../../services/mysql.ts";
 import { startPostgres } from "../../services/postgres.ts";
 import type { Server } from "../../services/server.ts";
 import { type OldDatabase, openOldMysql, openOldPostgres } from "./old.ts";
+
+/** Between two looks at the whole graph, which take the core from the migration. */
+const LOOK_MS = 200;
 
 const MAPPING = `
 import { blankToNull, local, migration, ref, utc, utf8InLatin1 } from "corkboard";
@@ -160,7 +164,10 @@ for (const [name, start, openOld] of OLD) {
 			});
 			await old.run(...statements);
 			await Promise.race([
-				until(expected, isThere),
+				until(expected, async () => {
+					await sleep(LOOK_MS);
+					return isThere();
+				}),
 				run.then(({ err }) => assert.fail(err)),
 			]).finally(() => stop.abort("SIGINT"));
 			const { code, err } = await run;
