@@ -392,9 +392,12 @@ describe("serve", () => {
 			CORKBOARD_GRAPHIQL: "off",
 		};
 		try {
-			for (const demo of ["on", "off"]) {
+			for (const [demo, run] of [
+				["on", runProgram],
+				["off", runHere],
+			] as const) {
 				const set = { ...env, CORKBOARD_DEMO: demo, PORT: String(port) };
-				assert.deepEqual(await runProgram(["serve"], { env: set }), {
+				assert.deepEqual(await run(["serve"], { env: set }), {
 					code: 1,
 					signal: null,
 					out: "",

@@ -11,9 +11,9 @@ import { type Fleet, openProcess, startFleet } from "./fleet.ts";
 /** The deadline of production. */
 const CACHE_DEADLINE_MS = 100;
 const BATCHES = 3;
-const PINS_PER_BATCH = 300;
+const PINS_PER_BATCH = 100;
 /** A batch has 6,000 lines, of which empty ones cost nothing. */
-const EMPTY_LINES_PER_PIN = 17;
+const EMPTY_LINES_PER_PIN = 57;
 const FOLLOW = { edge: "followUser", from: "u:ada", to: "u:bob" };
 
 /** Three batches, each with a user, and pins and edges on both shards. */

@@ -36,7 +36,7 @@ export async function startNamedFleet({
 	const file = join(folder.path, "topology.json");
 	const host = `127.0.0.1:${name.port}`;
 	const primary = `mysql://${USER}:${PASSWORD}@${host}`;
-	const range = [0, 3];
+	const range = [0, 1];
 	writeFileSync(
 		file,
 		JSON.stringify({
