@@ -45,6 +45,7 @@ test("a restore of the databases that hosts check names has the jobs that waited
 			CORKBOARD_TOPOLOGY: file,
 			CORKBOARD_SECRET: SECRET,
 			CORKBOARD_MODE: "development",
+			CORKBOARD_GRAPHIQL: "off",
 		};
 	};
 

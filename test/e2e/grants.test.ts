@@ -57,6 +57,7 @@ const ENV = {
 	CORKBOARD_TOPOLOGY: topologyFile,
 	CORKBOARD_SECRET: "of the tests of grants 32 bytes or more",
 	CORKBOARD_MODE: "development",
+	CORKBOARD_GRAPHIQL: "off",
 };
 
 /** All that was printed or logged. */

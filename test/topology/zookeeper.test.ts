@@ -216,7 +216,7 @@ test("a server fails no request while ZooKeeper is stopped, killed and away unti
 				const { node } = (read.data ?? {}) as { node?: { id: string } };
 				if (node?.id !== id) failures.push(read);
 			}
-			await sleep(100);
+			await sleep(250);
 		}
 	});
 	const someMore = async () => {

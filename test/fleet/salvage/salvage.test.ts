@@ -50,6 +50,7 @@ test("salvage brings back what a dead primary had and its replica never got: obj
 	const env = {
 		CORKBOARD_TOPOLOGY: file,
 		CORKBOARD_MODE: "development",
+		CORKBOARD_GRAPHIQL: "off",
 		CORKBOARD_SECRET: "of this test alone of 32 bytes or more",
 		HOST: "127.0.0.1",
 		PORT: "0",
