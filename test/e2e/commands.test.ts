@@ -296,7 +296,8 @@ describe("a command at the shell", () => {
 				/^corkboard: Unknown option --fix\. Usage: verify \[--repair\] \[--jobs\] \[--counts\] \[--shards RANGES\] \[--mod-shards RANGES\] \[--json\]\n$/,
 			],
 		] as const) {
-			const { code, out, err } = await runProgram(args, { env });
+			const run = args.length === 0 ? runProgram : runHere;
+			const { code, out, err } = await run(args, { env });
 			assert.deepEqual({ code, out }, { code: 2, out: "" });
 			assert.match(err, pattern);
 		}

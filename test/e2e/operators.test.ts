@@ -3,7 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { client } from "../helpers/client.ts";
-import { runProgram, serve } from "../helpers/program.ts";
+import { serve } from "../helpers/program.ts";
+import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
 const KNOWN = "query Known { viewer { username } }";
@@ -81,7 +82,7 @@ describe("an operator of a server in production and strict mode", () => {
 	});
 
 	it("must be an id or a claim, or the server does not start", async () => {
-		const { code, err } = await runProgram(["serve"], {
+		const { code, err } = await runHere(["serve"], {
 			env: { CORKBOARD_OPERATORS: "admin" },
 		});
 		assert.equal(code, 1);

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { client } from "../helpers/client.ts";
-import { runProgram, serve } from "../helpers/program.ts";
+import { serve } from "../helpers/program.ts";
 import { runHere } from "../helpers/runCommand.ts";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
 
@@ -27,7 +27,7 @@ describe("a server of a topology", () => {
 			CORKBOARD_TOPOLOGY: map,
 			CORKBOARD_SECRET: "of the production tests 32 bytes or more",
 		};
-		const unsigned = await runProgram(["serve"], {
+		const unsigned = await runHere(["serve"], {
 			env: { CORKBOARD_TOPOLOGY: map },
 		});
 		assert.equal(unsigned.code, 1);
