@@ -34,7 +34,7 @@ export async function startFrozenImport(
 	}
 }
 
-if (process.argv[1] === import.meta.filename) {
+async function main(): Promise<void> {
 	let input = "";
 	for await (const text of process.stdin.setEncoding("utf8")) input += text;
 	const { addresses, lines, at } = JSON.parse(input) as FrozenImport;
@@ -80,3 +80,6 @@ if (process.argv[1] === import.meta.filename) {
 	);
 	writeSync(1, `outcome: ${outcome}\n`);
 }
+
+// Without `await`, so that a test that imports this file can share its process with others.
+if (import.meta.main) void main();

@@ -18,35 +18,40 @@ function file(name: string, text = ""): string {
 	return path;
 }
 
-test("files share processes, but not those that are slow, start servers, wait before they declare tests, or say why not", () => {
+test("files that start servers share processes, and those that start none; not those that are slow, wait before they declare tests, or say why not", () => {
 	// This file itself imports neither.
 	const services = "../services/mysql.ts";
 	const helper = "./helpers/world.ts";
 	file("services/mysql.ts");
 	file("helpers/world.ts", `import { startMysql } from "${services}";`);
 	const [a, c, e] = [file("a.test.ts"), file("c.test.ts"), file("e.test.ts")];
-	const served = file("b.test.ts", `import "${helper}";`);
+	const [b, g] = [
+		file("b.test.ts", `import { world } from "${helper}";`),
+		file("g.test.ts", `import "${helper}";`),
+	];
 	const slow = file("c.slow.test.ts");
 	const waits = file("d.test.ts", "const [a] = await Promise.all([\n\tb,\n]);");
 	const measures = file(
 		"f.test.ts",
 		"// Runs in a process of its own: it measures the heap.\n",
 	);
-	assert.deepEqual(groupsOf(root, [a, served, c, slow, waits, e, measures]), [
+	assert.deepEqual(groupsOf(root, [a, b, c, slow, waits, e, measures, g]), [
+		[b, g],
 		[a, c, e],
-		[served],
 		[slow],
 		[waits],
 		[measures],
 	]);
 });
 
-test("a process gets so many files that those of a whole run are spread over several", () => {
+test("a process gets files until they are guessed to take too long together", () => {
 	const files = Array.from({ length: 100 }, (_, n) =>
-		file(`many-${n}.test.ts`),
+		file(`many-${n}.test.ts`, "x".repeat(8_000)),
 	);
 	const groups = groupsOf(root, files);
 	assert.deepEqual(groups.flat(), files);
-	const sizes = groups.map(({ length }) => length);
-	assert.ok(sizes.length >= 6 && Math.max(...sizes) <= 16, `sizes: ${sizes}`);
+	assert.deepEqual(
+		groups.map(({ length }) => length),
+		[15, 15, 15, 15, 15, 15, 10],
+	);
 });

@@ -54,7 +54,7 @@ export function guessSeconds(root: string, file: string): number {
 		isSlow(file) ? LEAST_OF_SLOW_KB : 0,
 	);
 	if (needsPair(root, file)) return 3 * kilobytes;
-	return (needsServers(root, file) ? 1.6 : 0.5) * kilobytes;
+	return (needsServers(root, file) ? 1.6 : 0.25) * kilobytes;
 }
 
 /** Keeps how long files took, beside what earlier runs of others took. */
