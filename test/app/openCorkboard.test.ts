@@ -1,3 +1,4 @@
+// Runs in a process of its own: it measures the heap.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { renameSync, writeFileSync } from "node:fs";
