@@ -16,18 +16,24 @@ async function attacked(options: Partial<typeof OPTIONS>) {
 	);
 	return {
 		broken,
-		counts: report as Readonly<Record<string, number>>,
+		...(report as {
+			readonly kept: Readonly<Record<string, number>>;
+			readonly counts: Readonly<Record<string, number>>;
+		}),
 		text: lines.join("\n"),
 	};
 }
 
 it("viewers of a fleet that caches get what is stored, under writes and faults and after them", async () => {
-	const { broken, counts, text } = await attacked({});
+	const { broken, counts, kept, text } = await attacked({});
 	assert.deepEqual(broken, [], text);
 	assert.ok(Number(counts.compared) >= OPTIONS.answers, text);
 	assert.ok(Number(counts.underFaults) > 0, text);
 	assert.ok(Number(counts.acknowledged) > 0, text);
 	assert.ok(Number(counts.faults) > 0, text);
+	for (const [cache, used] of Object.entries(kept)) {
+		assert.ok(used > 0, `${cache}\n${text}`);
+	}
 });
 
 it("caches that are wrong because rows were changed past the program are found", async () => {

@@ -6,10 +6,12 @@ import {
 	type Corkboard,
 	openCorkboard,
 } from "../../../src/app/openCorkboard.ts";
+import { scrape } from "../../../src/cli/top/scrape.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import type { Id } from "../../../src/id/ids.ts";
 import { everyObject } from "../../../src/testing/everyObject.ts";
 import { type Random, seededRandom } from "../../../src/util/random.ts";
+import { reservePort } from "../../services/port.ts";
 import type { ApiServer } from "../graph/apiServer.ts";
 import { type AttackFleet, startAttackFleet } from "../graph/attackFleet.ts";
 import type { ResponseError, Violation } from "../graph/checks.ts";
@@ -82,11 +84,18 @@ export async function attackViewers(
 		say(text);
 		if (broken.push(text) >= MOST_WRONG) over.abort();
 	};
+	await using stack = new AsyncDisposableStack();
+	const admins: string[] = [];
+	for (let n = 0; n < servers; n++) {
+		const { port } = stack.use(await reservePort());
+		admins.push(`127.0.0.1:${port}`);
+	}
 	await using fleet = await startAttackFleet({
 		servers,
 		settingsOf: (number) => {
 			const [entries, whole] = CACHES[number % CACHES.length] ?? CACHES[0];
 			return {
+				CORKBOARD_ADMIN: admins[number] ?? "",
 				CORKBOARD_CACHE_MB: `${entries}`,
 				CORKBOARD_ANSWER_CACHE_MB: `${whole}`,
 			};
@@ -120,6 +129,7 @@ export async function attackViewers(
 		},
 	};
 	const comparison = new Comparison(session, reader, known, random);
+	const kept = { objects: 0, heads: 0, lookups: 0, answers: 0 };
 	let faults = 0;
 	for (let round = 0; comparison.compared < answers; round++) {
 		if (over.signal.aborted) break;
@@ -151,9 +161,14 @@ export async function attackViewers(
 			const { mysql0, mysql1 } = fleet.services;
 			await changeRows([mysql0, mysql1], defects);
 		}
+		const before = await keptOf(admins);
 		await comparison.finish(
-			Math.min(answers, comparison.compared + AFTERWARDS),
+			comparison.compared + Math.min(answers, AFTERWARDS),
 		);
+		const after = await keptOf(admins);
+		for (const [n, cache] of LOCAL_CACHES.entries()) {
+			kept[cache] += (after[n] ?? 0) - (before[n] ?? 0);
+		}
 		say(
 			`round ${round}: ${comparison.compared} answers compared, ${comparison.late} of them late, ${comparison.wrong} wrong, ${comparison.failed} requests without an answer, ${session.statistics.acknowledged} writes, ${faults} faults`,
 		);
@@ -175,9 +190,10 @@ export async function attackViewers(
 		...{ acknowledged, refused, unknown, faults },
 	};
 	return {
-		report: { seed, seconds, servers, ...counts, broken },
+		report: { seed, seconds, servers, counts, kept, broken },
 		lines: [
 			`${compared} answers compared, ${underFaults} of them under writes and faults; ${wrong} wrong, ${late} late by at most ${latestMs} ms; ${failed} requests without an answer`,
+			`after the faults, processes had kept ${kept.objects} objects, ${kept.heads} heads, ${kept.lookups} lookups and ${kept.answers} whole answers that were used`,
 			`${acknowledged} writes acknowledged, ${refused} refused, ${unknown} unknown; ${faults} faults`,
 		],
 		broken,
@@ -191,6 +207,23 @@ function isOfCaches({ kind }: Fault): boolean {
 
 function repeated(count: number, run: () => Promise<void>) {
 	return Array.from({ length: count }, run);
+}
+
+const LOCAL_CACHES = ["objects", "heads", "lookups", "answers"] as const;
+
+/** What was used of the caches in all processes since they began, by cache. */
+async function keptOf(admins: readonly string[]): Promise<readonly number[]> {
+	const scraped = await Promise.all(
+		admins.map((address) => scrape(`http://${address}`)),
+	);
+	return LOCAL_CACHES.map((cache) =>
+		scraped
+			.flatMap(
+				({ samples }) => samples.get("corkboard_local_cache_hits_total") ?? [],
+			)
+			.filter(({ labels }) => labels.cache === cache)
+			.reduce((sum, { value }) => sum + value, 0),
+	);
 }
 
 /** A process that reads the databases alone, past the links that faults disturb. */
