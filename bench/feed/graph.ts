@@ -16,7 +16,7 @@ export interface FeedGraph {
 	readonly users: readonly Id[];
 	/** A board of each user; null: the user has none. */
 	readonly boards: readonly (Id | null)[];
-	/** The owner of each pin: whoever is drawn from it pins as often as it did. */
+	/** The owner of each pin: a user who is drawn from it pins as often as before. */
 	readonly owners: readonly number[];
 	/** Whom each user follows. */
 	readonly followed: readonly (readonly number[])[];

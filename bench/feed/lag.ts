@@ -97,7 +97,7 @@ export async function measureLag(
 	return measured;
 }
 
-/** Whoever pinned often pins often. The same for the same number. */
+/** A user who pinned often pins often. The same for the same number. */
 export function drawOwner(
 	{ graph: { owners, boards } }: FeedFleet,
 	nth: number,

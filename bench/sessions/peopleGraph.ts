@@ -181,7 +181,7 @@ function onBoards(
 				left--;
 				const origin = firstSave.get(image);
 				if (origin === undefined) firstSave.set(image, pins.length);
-				// Whoever saved it first is liked for it by every third who saves it too.
+				// The user who saved it first is liked for it by every third who saves it too.
 				else if (++saved % 3 === 0 && !liked.has(origin)) {
 					liked.add(origin);
 					likes.push({ user, pin: origin });

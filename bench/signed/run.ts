@@ -145,7 +145,7 @@ export class Run {
 		const { contenders, options } = this.#of;
 		const rows = SHAPE_NAMES.flatMap((name) =>
 			options.readers
-				// There is no viewer of an anonymous request; a first time is one, whoever asks.
+				// There is no viewer of an anonymous request; a first time is one, no matter who asks.
 				.filter(
 					(readers) =>
 						readers === "signed" || (name !== "viewer" && name !== "middle"),

@@ -45,7 +45,8 @@ if (majorOf(process.versions.node) < required) {
  */
 function keepCompiled({ enableCompileCache }) {
 	const { env } = process;
-	if (env.NODE_COMPILE_CACHE === undefined) {
+	// Empty counts as not set: Node would write into the working directory.
+	if (!env.NODE_COMPILE_CACHE) {
 		const folder = new URL("../../.cache/compiled", import.meta.url);
 		// Threads and workers read it there.
 		env.NODE_COMPILE_CACHE = fileURLToPath(folder);

@@ -3,7 +3,6 @@ import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
 	closeSync,
-	existsSync,
 	mkdtempSync,
 	openSync,
 	rmSync,
@@ -51,11 +50,23 @@ describe("the launcher", () => {
 		assert.deepEqual(loads, ["true\n", "false\n"]);
 	});
 
-	test("keeps what Node compiled beside the program, where nothing else is said", () => {
+	test("keeps what Node compiled beside the program, unless the environment names a folder", () => {
+		const spy = join(folder, "folder.cjs");
+		writeFileSync(
+			spy,
+			`process.on("exit", () => console.error(
+				require("node:module").getCompileCacheDir()));`,
+		);
 		const { NODE_COMPILE_CACHE: _, ...env } = process.env;
-		const { status } = spawnSync(process.execPath, [LAUNCH, "--help"], { env });
-		assert.equal(status, 0);
-		assert.ok(existsSync(join(LAUNCH, "../../../.cache/compiled")));
+		const beside = join(LAUNCH, "../../../.cache/compiled/");
+		for (const more of [{}, { NODE_COMPILE_CACHE: "" }]) {
+			const { stderr } = spawnSync(
+				process.execPath,
+				["--require", spy, LAUNCH, "--help"],
+				{ env: { ...env, ...more }, cwd: folder, encoding: "utf8" },
+			);
+			assert.ok(stderr.startsWith(beside), stderr);
+		}
 	});
 
 	test("says that its output cannot be written, and ends with exit code 1", () => {

@@ -249,7 +249,7 @@ describe("changes follow of an embedded folder", () => {
 			);
 		}
 		assert.notDeepEqual(triggers(), made);
-		// Whoever opens the folder to write adds what is missing.
+		// A process that opens the folder to write adds what is missing.
 		await storage.admin.createTables();
 		assert.deepEqual(triggers(), made);
 		rmSync(position);

@@ -215,7 +215,7 @@ describe("a restore that ended early", () => {
 		});
 	}
 
-	test("is not begun again, nor gone on with from another dump", async () => {
+	test("is not begun again, nor continued from another dump", async () => {
 		const into = emptyFolder("begun");
 		const other = path("other-dump");
 		await dumpInto(other, embeddedTopology(living, SHARDS), { for: "restore" });
@@ -250,7 +250,7 @@ describe("a restore that ended early", () => {
 		assert.match(again.err, /No restore is under way in this fleet/);
 	});
 
-	test("stops where another run has gone on with it", async () => {
+	test("stops if another run has continued it", async () => {
 		const into = emptyFolder("taken");
 		const { model } = theModel();
 		const files = new FolderFiles(dumped);

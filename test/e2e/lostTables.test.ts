@@ -62,7 +62,7 @@ describe("a table that was made and is gone", () => {
 		assert.match(check.out, /1 table was made once and is lost/);
 		assert.doesNotMatch(check.out, /^next: init/m);
 
-		// A new range beside it is not made either: whoever runs init is to look first.
+		// A new range beside it is not made either: the operator who runs init is to look first.
 		const refused = await run("init");
 		assert.equal(refused.code, 1);
 		assert.match(refused.err, /db00001\.comments.*init --lost/);

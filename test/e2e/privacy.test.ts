@@ -38,7 +38,7 @@ interface Hidden {
 
 /**
  * Two worlds for every hidden object: that it is there and hidden, and that its
- * id names nothing. Whoever may not see it must get the same answer in both, but
+ * id names nothing. A viewer who may not see it must get the same answer in both, but
  * for the id they gave themselves.
  */
 describe("an object hidden from the viewer", () => {
@@ -587,7 +587,7 @@ describe("an object hidden from the viewer", () => {
 		assert.deepEqual(await bob.data(saves), {
 			pin: { viewerHasSaved: false, viewerSaves: { nodes: [] } },
 		});
-		// Whoever sees it: nobody else's saves are the viewer's.
+		// No matter who sees it: nobody else's saves are the viewer's.
 		assert.deepEqual(await ada.data(saves), {
 			pin: { viewerHasSaved: false, viewerSaves: { nodes: [] } },
 		});
@@ -604,7 +604,7 @@ describe("an object hidden from the viewer", () => {
 		);
 	});
 
-	it("is arranged and deleted by the owner of its board, whoever pinned it, but not changed or taken away", async () => {
+	it("is arranged and deleted by the owner of its board, no matter who pinned it, but not changed or taken away", async () => {
 		const { carol } = viewers as { readonly carol: Client };
 		const secret = { name: "shared", secret: true };
 		const boardId = await made(ada, "createBoard", secret, "board");
@@ -723,7 +723,7 @@ describe("an object hidden from the viewer", () => {
 				{ user: null },
 			);
 		}
-		// docs/guarantees.md: a username in use is reported, whoever has it.
+		// docs/guarantees.md: a username in use is reported, no matter who has it.
 		assert.equal(
 			await (viewers.visitor as Client).code(
 				'mutation { createUser(input: {username: "gone_away"}) { token } }',

@@ -380,7 +380,7 @@ describe("serve --workers 2, on MySQL, memcached and Redis", () => {
 		for (const pid of alive) {
 			assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
 		}
-		// What both counted is in Redis, and whoever asks for it needs no secret.
+		// What both counted is in Redis, and a process that asks for it needs no secret.
 		const { CORKBOARD_SECRET: _, ...withoutSecret } = env;
 		const usage = await runHere(["usage", "documents", "--json"], {
 			env: withoutSecret,

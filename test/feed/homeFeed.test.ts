@@ -96,7 +96,7 @@ describe("a home feed", () => {
 		});
 	});
 
-	it("shows what stands next to a pin, whoever asks, but nothing hidden and nothing of the viewer's own", async () => {
+	it("shows what stands next to a pin, no matter who asks, but nothing hidden and nothing of the viewer's own", async () => {
 		const [ada, cyd, bob] = [
 			await world.user(),
 			await world.user(),

@@ -213,7 +213,7 @@ describe("a shared cache that fails under reads and writes", () => {
 			);
 			proxy.restore();
 			// A head that Redis still has is read from there again after the local
-			// invalidation. Whoever deletes it there publishes a second one.
+			// invalidation. The process that deletes it there publishes a second one.
 			await using worker = new OutboxWorker(new WritePipeline(writer.store));
 			assert.ok(worker);
 			await until(

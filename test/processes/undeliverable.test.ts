@@ -137,7 +137,7 @@ describe("outbox entries for a host that does not answer", () => {
 		);
 		await connection.end();
 		const [, silent] = fleet.mysql;
-		// It accepts connections and answers nothing: whoever waits for it waits for a deadline.
+		// It accepts connections and answers nothing: a write that waits for it waits for a deadline.
 		silent?.pause();
 		try {
 			const opening = startMs();

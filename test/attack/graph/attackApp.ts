@@ -130,7 +130,7 @@ export async function attackApp(
 	};
 }
 
-/** Without what is of users, boards and pins: their import, and renames in the middle of which a server stands still. */
+/** Without what is of users, boards and pins: their import, and renames in the middle of which a server is paused. */
 function forAnyApp(fault: Fault): readonly Fault[] {
 	if (fault.kind === "import") return [];
 	return [fault.kind === "freeze" ? { ...fault, isBusy: false } : fault];

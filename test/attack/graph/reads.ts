@@ -117,7 +117,7 @@ export async function readNodes(
 	}
 }
 
-/** The user of a name: whoever is found has it, and who has it is found. */
+/** The user of a name: a user who is found has it, and who has it is found. */
 export async function readUsername(
 	session: Session,
 	random: Random,

@@ -51,7 +51,7 @@ export interface MovingFleet {
 	readonly hosts: readonly string[];
 }
 
-/** A command that ends half-way, as a server is away, is gone on with for so long. */
+/** A command that ends half-way because a server is away is continued for so long. */
 const PATIENCE = { tries: 60, betweenMs: 1_000, limitMs: 120_000 };
 
 /** Moves shards to the other host, and ends that. */

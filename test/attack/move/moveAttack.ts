@@ -24,7 +24,7 @@ export interface Options extends LoadOptions {
 	readonly rounds: number;
 	/** How long the load runs before the first move, and between moves. Milliseconds. */
 	readonly betweenMs: number;
-	/** How often a runner is killed at a random moment, and its move gone on with, over as many rounds as that takes. */
+	/** How often a runner is killed at a random moment, and its move resumed, over as many rounds as that takes. */
 	readonly kills: number;
 	/** Whether one server is paused (SIGSTOP) across each move; its requests may fail then. */
 	readonly stop: boolean;

@@ -20,7 +20,7 @@ export interface Outage {
 	readonly what: string;
 	readonly step: string;
 	readonly isReached: boolean;
-	/** How often it was gone on with. */
+	/** How often it was continued. */
 	readonly resumed: number;
 	readonly seconds: number;
 	readonly awayMs: number;

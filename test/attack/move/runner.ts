@@ -50,11 +50,11 @@ export interface Ran {
 	readonly record: OperationRecord | null;
 	/** With the time at which the next command began, or this one was over. */
 	readonly happened: readonly (Happened & { readonly until: number })[];
-	/** How often it was gone on with. */
+	/** How often it was continued. */
 	readonly resumed: number;
 }
 
-/** How long, and how often, a command that ended half-way is gone on with. */
+/** How long, and how often, a command that ended half-way is continued. */
 export interface Patience {
 	/** Beside those that were killed. */
 	readonly tries: number;

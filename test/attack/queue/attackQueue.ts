@@ -17,7 +17,7 @@ export interface AttackOptions {
 	readonly faults: readonly Fault[] | null;
 }
 
-/** What a run that broke a promise leaves for whoever looks for the cause. */
+/** What a run that broke a promise leaves for those who look for the cause. */
 export interface QueueEvidence {
 	readonly faults: readonly Fault[];
 	readonly asked: readonly AskedJob[];

@@ -11,7 +11,7 @@ import { toggle } from "../../helpers/storing.ts";
 
 const { likePin } = MAPPINGS;
 
-/** What whoever follows the changes keeps of them, and what is wrong with their order. */
+/** What a follower of the changes keeps of them, and what is wrong with their order. */
 export class Copy {
 	readonly objects = new Map<Id, unknown>();
 	readonly edges = new Set<string>();

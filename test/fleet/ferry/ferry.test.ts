@@ -392,13 +392,13 @@ describe("a ferry", () => {
 	test("loses nothing where its process is killed at any moment", async () => {
 		const random = seededRandom(26);
 		const writing = await load(from, SHARDS);
-		for (let kills = 0; kills < 4; kills++) {
+		for (let kills = 0; kills < 5; kills++) {
 			await using runner = startProgram(
 				[from.url, to.url, "m/12", "12000", ...ALL],
 				{ command: [process.execPath, RUNNER] },
 			);
 			// In the copy at first, then in the stream and the comparison.
-			await runner.printed("out", kills < 2 ? /opened/ : /copied/);
+			await runner.printed("out", kills < 3 ? /opened/ : /copied/);
 			await sleep(1_000 * random.fraction());
 			runner.send("SIGKILL");
 			await runner.ended;

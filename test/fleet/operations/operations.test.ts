@@ -300,7 +300,7 @@ const UNKNOWN: readonly (readonly [
 ];
 
 for (const [what, patch, reason] of UNKNOWN) {
-	test(`a record ${what} is left alone by whoever could change it, and said`, async () => {
+	test(`a record ${what} is left alone by all commands that could change it, and said`, async () => {
 		using folder = temporaryFolder();
 		const file = join(folder.path, "topology.json");
 		const range = [0, 0];

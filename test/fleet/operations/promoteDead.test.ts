@@ -31,7 +31,7 @@ const STANDS_STILL = join(import.meta.dirname, "../standsStill.ts");
 /** In which a process that wakes would write, if it did so without the store. Milliseconds. */
 const HELD_MS = 3_000;
 
-test("a replica takes the place of a primary that is paused: what was acknowledged and is lost is stated by GTID and by id, no id comes twice, whoever kills the command can undo or complete it, and a process that slept through it writes nothing to the old primary when both are back", async () => {
+test("a replica takes the place of a primary that is paused: what was acknowledged and is lost is stated by GTID and by id, no id comes twice, a command that was killed can be undone or completed, and a process that slept through it writes nothing to the old primary when both are back", async () => {
 	await using pair = await startMysqlPair();
 	using folder = temporaryFolder();
 	const file = join(folder.path, "topology.json");

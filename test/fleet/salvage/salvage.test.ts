@@ -190,7 +190,7 @@ test("salvage brings back what a dead primary had and its replica never got: obj
 	const dry = await salvage("--dry-run");
 	assert.equal(dry.code, 0);
 	assert.equal(await seen(first), null);
-	// The command fences it, whoever else forgot to.
+	// The command fences it, even if everybody else forgot to.
 	await ask(primary, "SET GLOBAL super_read_only = OFF");
 	await ask(primary, "SET GLOBAL read_only = OFF");
 	const done = await salvage();

@@ -74,7 +74,7 @@ it("the settings that docs/how-to/install.md has for 512 shards are enough", asy
 	);
 });
 
-it("whoever scrapes metrics learns how often each host closed a table for want of room, and a host is asked once a minute", async () => {
+it("metrics say how often each host closed a table for want of room, and a host is asked once a minute", async () => {
 	await ask(mysql, "SET GLOBAL table_open_cache = 1");
 	await ask(mysql, "CREATE DATABASE IF NOT EXISTS many");
 	for (let n = 0; n < 20; n++) {
