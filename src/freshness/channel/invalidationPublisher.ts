@@ -11,11 +11,13 @@ import {
 import type { Publication } from "./redisChannels.ts";
 
 /**
- * The side of the invalidation channels of one Redis that publishes. It has one
- * script of messages on its way at a time: what is published meanwhile goes
- * together into the next one. Keys that Redis did not take, or may not have
- * taken, stay pending, and are sent again after a question that it answered,
- * under new numbers.
+ * The side of the invalidation channels of one Redis that publishes. What
+ * `publish` is given while a script of its messages is on its way goes together
+ * into the next one. `publishNow` waits for none, so several of its scripts may be
+ * on their way: Redis gives the numbers, and a key that was given again meanwhile is
+ * pending until the later script is acknowledged. Keys that Redis did not take, or
+ * may not have taken, stay pending, and are sent again after a question that it
+ * answered, under new numbers.
  */
 export class InvalidationPublisher {
 	readonly #isOwn: (channel: number) => boolean;

@@ -60,7 +60,9 @@ export class Head extends CacheEntry {
 	override pack(into: Buffer): number {
 		const { count, epoch, complete, edges } = this;
 		if (EDGES_AT + edges.length > into.length) return -1;
-		if (count > MAX_COUNT || epoch > MAX_EPOCH) return -1;
+		// A damaged row may have any number.
+		if (!(count >= 0 && count <= MAX_COUNT)) return -1;
+		if (!(epoch >= 0 && epoch <= MAX_EPOCH)) return -1;
 		into.writeUIntLE(count, 0, 6);
 		into.writeUInt32LE(epoch, 6);
 		into[10] = complete ? 1 : 0;

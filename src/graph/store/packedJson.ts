@@ -44,7 +44,7 @@ export function packJson(data: JsonObject, into: Buffer): number {
 	written = HEAD_START;
 	texts = "";
 	let head = HEAD_START;
-	if (writeObject(data, into, 0)) head = written;
+	if (writeObject(data, into, 0) && written <= MAX_HEAD) head = written;
 	else if (isSpelled(data)) texts = JSON.stringify(data);
 	else return -1;
 	const isLatin1 = !BEYOND_LATIN_1.test(texts);
@@ -187,13 +187,14 @@ function kindOf(value: JsonValue, depth: number): Kind | null {
 	}
 }
 
-/** Whether JSON spells every number in it: it has no -0, and nothing beyond the largest number. */
-function isSpelled(value: JsonValue): boolean {
+/** Whether JSON spells it as it is: no number in it is -0 or beyond the largest one, and it is not so deep that the stack has no room for that. */
+function isSpelled(value: JsonValue, depth = 0): boolean {
 	if (typeof value === "number") {
 		return Number.isFinite(value) && !Object.is(value, -0);
 	}
 	if (typeof value !== "object" || value === null) return true;
-	return Object.values(value).every(isSpelled);
+	if (depth === MAX_SPELLED_DEPTH) return false;
+	return Object.values(value).every((one) => isSpelled(one, depth + 1));
 }
 
 function isTime(text: string): boolean {
@@ -279,6 +280,7 @@ const SHAPE_BY_KEY = new Map<string, Shape>();
 const MAX_SHAPES = 4_096;
 const MAX_NAMES = 256;
 const MAX_DEPTH = 4;
+const MAX_SPELLED_DEPTH = 64;
 const HEAD_START = 2;
 /** One bit of two bytes says how texts are spelled. */
 const MAX_HEAD = 0x7fff;

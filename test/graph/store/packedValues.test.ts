@@ -89,6 +89,31 @@ describe("an object of JSON that is packed", () => {
 		assert.deepEqual(Object.keys(packed(data) ?? {}), ["__proto__", "b"]);
 	});
 
+	it("comes back with more values in objects than the length of a head can say", () => {
+		const numbers = (count: number) =>
+			Object.fromEntries(
+				Array.from({ length: count }, (_, n) => [`n${n}`, n + 0.5]),
+			);
+		const objects = Array.from({ length: 15 }, (_, n) => [
+			`o${n}`,
+			numbers(250),
+		]);
+		const data = {
+			...Object.fromEntries(objects),
+			last: numbers(240),
+			...numbers(230),
+			text: "behind them",
+		};
+		assert.deepStrictEqual(packed(data), data);
+	});
+
+	it("is not packed if it is so deep that packing it would throw", () => {
+		for (const depth of [100, 100_000]) {
+			const list = JSON.parse("[".repeat(depth) + "]".repeat(depth));
+			assert.equal(packed({ list }), null);
+		}
+	});
+
 	it("takes a byte for each letter, eight for an id, and six for a time", () => {
 		const data = {
 			title: "A pin",
@@ -229,10 +254,16 @@ describe("a head that is packed", () => {
 		assert.ok(Head.of(list, edges).pack(BLOCK) < 25 * 5);
 	});
 
-	it("is not packed with a count or an epoch that is too large", () => {
+	it("is not packed with a count or an epoch that is too large, or negative", () => {
 		const list = { from: "1" as Id, count: 0, epoch: 0, complete: true };
-		assert.equal(Head.of({ ...list, count: 2 ** 48 }, []).pack(BLOCK), -1);
-		assert.equal(Head.of({ ...list, epoch: 2 ** 32 }, []).pack(BLOCK), -1);
+		for (const damaged of [
+			{ count: 2 ** 48 },
+			{ count: -1 },
+			{ epoch: 2 ** 32 },
+			{ epoch: -1 },
+		]) {
+			assert.equal(Head.of({ ...list, ...damaged }, []).pack(BLOCK), -1);
+		}
 	});
 });
 
