@@ -9,7 +9,7 @@
  *
  * It neither checks who may see what, nor has caches in other processes to inform.
  */
-import { and, eq, or, sql } from "drizzle-orm";
+import { and, eq, inArray, max, or, sql } from "drizzle-orm";
 import { mysqlTable, primaryKey, text, varchar } from "drizzle-orm/mysql-core";
 import { Redis } from "ioredis";
 import type { ResultSetHeader } from "mysql2/promise";
@@ -64,8 +64,10 @@ interface List {
 
 const DEADLOCK = 1_213;
 const TRIES = 5;
+/** Entries of so long are deleted by one statement. */
+const DELETED_AFTER_MS = 10;
 
-/** Adds what `insert` inserts to both lists. It takes its sequence from the first. */
+/** Adds what `insert` inserts to both lists, as the last one in each. */
 async function addTo(
 	both: readonly [List, List],
 	insert: (transaction: Transaction, seq: number) => Promise<ResultSetHeader>,
@@ -88,22 +90,21 @@ async function addOnce(
 	const { done, entry } = await db.transaction(
 		async (transaction) => {
 			// Locks both lists, in one order in all transactions.
-			const last_seq = Date.now() * 1_000;
 			await transaction
 				.insert(lists)
-				.values(both.map((list) => ({ ...list, count: 0, last_seq })))
-				.onDuplicateKeyUpdate({
-					set: { last_seq: sql`GREATEST(last_seq + 1, ${last_seq})` },
-				});
-			const [first] = await transaction
-				.select({ seq: lists.last_seq })
+				.values(both.map((list) => ({ ...list, count: 0, last_seq: 0 })))
+				.onDuplicateKeyUpdate({ set: { last_seq: sql`last_seq` } });
+			const [found] = await transaction
+				.select({ last: max(lists.last_seq) })
 				.from(lists)
-				.where(isList(both[0]));
-			const done = await insert(transaction, first?.seq ?? last_seq);
+				.where(or(...both.map(isList)));
+			// Under both locks, so it is the order of the commits in each of them.
+			const seq = Math.max(Number(found?.last ?? 0) + 1, Date.now() * 1_000);
+			const done = await insert(transaction, seq);
 			if (done.affectedRows === 0) return { done, entry: null };
 			await transaction
 				.update(lists)
-				.set({ count: sql`count + 1` })
+				.set({ count: sql`count + 1`, last_seq: seq })
 				.where(or(...both.map(isList)));
 			const [entry] = await transaction
 				.insert(outbox)
@@ -113,11 +114,19 @@ async function addOnce(
 		{ isolationLevel: "read committed" },
 	);
 	await redis.del(...cached);
-	if (entry !== null) {
-		// Nobody waits for it: a worker would delete the keys again.
-		db.delete(outbox).where(eq(outbox.id, entry)).catch(console.error);
-	}
+	if (entry !== null) deleteEntry(entry);
 	return done;
+}
+
+const delivered: number[] = [];
+
+/** Together with those of the same moment. Nobody waits for it: a worker would delete the keys again. */
+function deleteEntry(entry: number): void {
+	if (delivered.push(entry) > 1) return;
+	setTimeout(() => {
+		const ids = delivered.splice(0);
+		db.delete(outbox).where(inArray(outbox.id, ids)).catch(console.error);
+	}, DELETED_AFTER_MS);
 }
 
 function isList({ kind, owner }: List) {
