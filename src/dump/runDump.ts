@@ -175,7 +175,7 @@ async function begin(options: DumpOptions, now: number): Promise<DumpHead> {
 	if (differences.length > 0) {
 		throw new CorkboardError(
 			"CONFLICT",
-			`${files.name} holds a dump of ${found.begun} that was begun otherwise (${differences.join(", ")}). Go on with the same options, or name another place.`,
+			`${files.name} holds a dump of ${found.begun} that was begun otherwise (${differences.join(", ")}). Continue with the same options, or name another place.`,
 		);
 	}
 	return found;

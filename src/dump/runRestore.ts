@@ -218,13 +218,13 @@ function requireSame(
 	if (found.dump !== wanted.dump) {
 		throw new CorkboardError(
 			"CONFLICT",
-			`The restore that began in this fleet at ${found.began} is of the dump ${found.dump}, and ${files.name} holds ${head.id}. Go on with that dump.`,
+			`The restore that began in this fleet at ${found.began} is of the dump ${found.dump}, and ${files.name} holds ${head.id}. Continue with that dump.`,
 		);
 	}
 	if (found.databases !== wanted.databases) {
 		throw new CorkboardError(
 			"CONFLICT",
-			`The restore that began in this fleet at ${found.began} is of other databases. Go on with the same --shards.`,
+			`The restore that began in this fleet at ${found.began} is of other databases. Continue with the same --shards.`,
 		);
 	}
 	return found;

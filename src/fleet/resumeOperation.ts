@@ -151,7 +151,7 @@ function remainsOf({ kind, from, to, version }: OperationRecord): string {
 		case "accept loss":
 			return served;
 		case "replica remove":
-			return `${to} may go on following ${from}. ${served}`;
+			return `${to} may still follow ${from}. ${served}`;
 		case "move":
 			return served;
 	}

@@ -110,7 +110,7 @@ export async function readUsageFiles(
 		} catch (cause) {
 			throw new CorkboardError(
 				"BAD_DATA",
-				`${path} cannot be read: ${reasonOf(cause)}. Delete it to go on without that day.`,
+				`${path} cannot be read: ${reasonOf(cause)}. Delete it to continue without that day.`,
 				{ cause },
 			);
 		}

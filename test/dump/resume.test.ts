@@ -224,10 +224,13 @@ describe("a restore that ended early", () => {
 		const env = fleetIn(into);
 		const refusals: readonly [string[], RegExp][] = [
 			[["restore", dumped], /began here at .*: continue it with --resume/],
-			[["restore", other, "--resume"], /is of the dump .*Go on with that dump/],
+			[
+				["restore", other, "--resume"],
+				/is of the dump .*Continue with that dump/,
+			],
 			[
 				["restore", dumped, "--resume", "--shards", "1"],
-				/is of other databases. Go on with the same --shards/,
+				/is of other databases. Continue with the same --shards/,
 			],
 		];
 		for (const [args, expected] of refusals) {
@@ -239,7 +242,7 @@ describe("a restore that ended early", () => {
 		const tried = await runHere(["restore", dumped, "--resume", "--dry-run"], {
 			env,
 		});
-		assert.match(tried.out, /^would go on with the restore of .* \(begun\)/);
+		assert.match(tried.out, /^would continue the restore of .* \(begun\)/);
 		assert.deepEqual(rowsOf(into), half);
 		const { code, err } = await runHere(["restore", dumped, "--resume"], {
 			env,

@@ -44,7 +44,7 @@ const listCaches = command({
 			lines: [
 				caches === undefined
 					? `version ${version} names no caches: these are of the settings`
-					: `version ${version}${isChanging ? ": a change is under way; go on with caches set" : ""}`,
+					: `version ${version}${isChanging ? ": a change is under way; continue it with caches set" : ""}`,
 				...table(
 					hosts.map(({ layer, host, error }) => [
 						layer,
@@ -77,7 +77,7 @@ const set = command({
 	details:
 		"It publishes two versions of the topology. The first has the new servers beside the former ones. When all processes serve that, the second has the new ones alone. Only keys that move are read from MySQL meanwhile. If it ends half-way, run the same command again; with the former servers it undoes the change.",
 	exitCodes: {
-		1: "refused, or some process does not switch: the same command goes on",
+		1: "refused, or some process does not switch: run the same command again",
 	},
 	async run({ objects, lists, unchecked, dryRun, json }, context) {
 		await using store = openStoreForCommand(context);

@@ -72,7 +72,7 @@ export const { usage, run } = command({
 	details: [
 		"DEST is file:FOLDER or s3://BUCKET/PREFIX; AWS's own settings have the account and the region.",
 		"Every database is read at one moment, named in its manifest. To continue an interrupted dump,",
-		"again with the same options to go on with it. --for restore has e-mail addresses and",
+		"run it again with the same options. --for restore has e-mail addresses and",
 		"everything else that is stored, so it needs --key, --sse or --unencrypted.",
 	].join("\n"),
 	exitCodes: INTERRUPTED,
@@ -181,7 +181,7 @@ export const { usage, run } = command({
 		return report.status === "aborted"
 			? {
 					...result,
-					notes: ["interrupted: run the dump again to go on with it"],
+					notes: ["interrupted: run the dump again to continue it"],
 					code: codeOfInterrupt(signal),
 				}
 			: result;

@@ -282,7 +282,7 @@ const rebuild = command({
 					: `${plural(enqueued, "job")} enqueued for ${plural(users, "user")}; queues stats feedUser shows how many are left`,
 			],
 			...(signal.aborted && {
-				notes: ["interrupted: run it again to go on"],
+				notes: ["interrupted: run it again to continue"],
 				code: 130,
 			}),
 		};

@@ -588,7 +588,7 @@ const list = command({
 	isWatched: true,
 	summary: "Lists the servers that the map names, and what each is there for.",
 	details:
-		"The counts are of shards whose primary the host is. No host is asked: status says whether they answer, and hosts check what they lack.",
+		"What a host is the primary of is counted. No host is asked: status says whether they answer, and hosts check what they lack.",
 	async run(_given, context) {
 		const hosts = hostsIn(await readMap(context));
 		return {

@@ -172,7 +172,7 @@ const run = command({
 		return signal.aborted && (follow || !report.isFinished)
 			? {
 					...result,
-					notes: ["interrupted: run the same command again to go on"],
+					notes: ["interrupted: run the same command again to continue"],
 					code: codeOfInterrupt(signal),
 				}
 			: { ...result, code: report.bad === 0 ? 0 : 1 };
@@ -196,7 +196,7 @@ function describe(
 					rows === null ? table : `${table}, about ${formatNumber(rows)} rows`,
 				]),
 			),
-			...(position === null ? [] : [`It would go on in ${position.table}.`]),
+			...(position === null ? [] : [`It would continue in ${position.table}.`]),
 			"Nothing was written. migrate check says which rows would be refused.",
 		],
 	};

@@ -309,7 +309,7 @@ const rewrite = command({
 			],
 			notes: isInterrupted
 				? [
-						`interrupted in shard ${interruptedAt}: run it again, or go on with --shards ${interruptedAt}-${corkboard.storage.map.shards.at(-1)}`,
+						`interrupted in shard ${interruptedAt}: run it again, or continue with --shards ${interruptedAt}-${corkboard.storage.map.shards.at(-1)}`,
 					]
 				: [],
 			code: isInterrupted

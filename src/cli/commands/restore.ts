@@ -194,7 +194,7 @@ function wouldRestore(
 	const what = `${formatNumber(rows)} rows into ${formatNumber(databases)} databases`;
 	return record === null
 		? `would restore ${what}, all of them empty; every file is there and whole`
-		: `would go on with the restore of ${record.began} (${record.step}): ${what}`;
+		: `would continue the restore of ${record.began} (${record.step}): ${what}`;
 }
 
 interface Root {
@@ -270,7 +270,7 @@ async function restoreOnly(
 		if (!signal.aborted) throw error;
 		return {
 			lines: [],
-			notes: ["interrupted: run the restore again to go on with it"],
+			notes: ["interrupted: run the restore again to continue it"],
 			code: codeOfInterrupt(signal),
 		};
 	} finally {

@@ -152,7 +152,7 @@ async function allServe(
 	if (missing.length === 0) return agreement;
 	throw new CorkboardError(
 		"UNAVAILABLE",
-		`${missing.map(({ id, oldest }) => `${id} serves version ${oldest}`).join(", ")}, not ${version}. The caches that are to come are not used yet. Go on with the same command; a process that has no such cache at all has to be started again.`,
+		`${missing.map(({ id, oldest }) => `${id} serves version ${oldest}`).join(", ")}, not ${version}. The caches that are to come are not used yet. Continue with the same command; a process that has no such cache at all has to be started again.`,
 	);
 }
 

@@ -154,7 +154,7 @@ async function runningOperations(
 		)
 		.map(({ id, step }) => ({
 			check: "other operations",
-			fault: `${id} has one of the hosts, at ${step}. Let it end, or go on with it: corkboard operations resume ${id}.`,
+			fault: `${id} has one of the hosts, at ${step}. Let it end, or continue it: corkboard operations resume ${id}.`,
 		}));
 	const others = unknown
 		.filter((record) => !isOver(record))

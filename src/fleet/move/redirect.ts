@@ -223,7 +223,7 @@ export async function requireMove(
 	);
 }
 
-/** Throws CONFLICT if waves are not if they are to be; `but` is not asked. */
+/** Throws CONFLICT if waves are not yet on the side that they are to be on; `but` does not count. */
 function requireOver({ waves, aim }: MoveFacts, id: string, but?: Wave): void {
 	const waiting = waves.filter(
 		(wave) =>
@@ -234,7 +234,7 @@ function requireOver({ waves, aim }: MoveFacts, id: string, but?: Wave): void {
 	if (waiting.length === 0) return;
 	throw new CorkboardError(
 		"CONFLICT",
-		`${waiting.length} of ${waves.length} waves of ${id} are not over. Go on first: corkboard moves resume ${id}. Or give those up: corkboard moves cancel ${id}.`,
+		`${waiting.length} of ${waves.length} waves of ${id} have not switched. Let them switch first: corkboard moves resume ${id}. Or give those up: corkboard moves cancel ${id}.`,
 	);
 }
 

@@ -217,7 +217,7 @@ async function look(
 			`${from} leads to ${id}, which takes no writes. Accept the failover when it does.`,
 		recorded !== null &&
 			recorded.server !== id &&
-			`${from} leads to ${id} by now, and not to ${recorded.server}, on which writes were stopped. Processes go on by themselves if it has everything; look again in some seconds.`,
+			`${from} leads to ${id} by now, and not to ${recorded.server}, on which writes were stopped. Processes continue by themselves if it has everything; look again in some seconds.`,
 		recorded === null &&
 			loss.transactions === 0 &&
 			`${from} lacks nothing that anybody knows of, and no process has stopped writing to it: there is nothing to accept.`,

@@ -110,7 +110,7 @@ export async function translated<T>(
 		const { code } = thrown as NodeJS.ErrnoException;
 		throw new CorkboardError(
 			"UNAVAILABLE",
-			`${folder}: ${code === "ENOSPC" ? "the disk is full" : reasonOf(thrown)}. What was written stays; run it again to go on.`,
+			`${folder}: ${code === "ENOSPC" ? "the disk is full" : reasonOf(thrown)}. What was written stays; run it again to continue.`,
 			{ cause: thrown },
 		);
 	}

@@ -390,7 +390,7 @@ function translated(
 		case "55000":
 		case "42704":
 		case "58P01":
-			return error("CONFLICT", `cannot go on with its log: ${reason}`);
+			return error("CONFLICT", `cannot continue with its log: ${reason}`);
 		default:
 			return error(
 				"UNAVAILABLE",
