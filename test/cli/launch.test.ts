@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { promisify } from "node:util";
+import { startProgram } from "../helpers/program.ts";
 
 const LAUNCH = join(import.meta.dirname, "../../src/cli/launch.mjs");
 const folder = mkdtempSync(join(tmpdir(), "launch-"));
@@ -67,6 +68,37 @@ describe("the launcher", () => {
 			);
 			assert.ok(stderr.startsWith(beside), stderr);
 		}
+	});
+
+	test("writes what Node compiled before it listens, as it answers nothing meanwhile", async () => {
+		const spy = join(folder, "order.cjs");
+		writeFileSync(
+			spy,
+			`const module_ = require("node:module");
+			const { Server } = require("node:net");
+			for (const [owner, name] of [
+				[module_, "flushCompileCache"],
+				[Server.prototype, "listen"],
+			]) {
+				const before = owner[name];
+				owner[name] = function (...given) {
+					console.error("calls", name);
+					return before.apply(this, given);
+				};
+			}
+			module_.syncBuiltinESMExports();`,
+		);
+		await using served = startProgram(["--require", spy, LAUNCH, "serve"], {
+			command: [process.execPath],
+			env: {
+				CORKBOARD_DATA: join(folder, "data"),
+				CORKBOARD_DEMO: "off",
+				CORKBOARD_GRAPHIQL: "off",
+				PORT: "0",
+			},
+		});
+		await served.printed("out", /(http:\/\/[^\s]+)/);
+		assert.match(served.err(), /^calls flushCompileCache\ncalls listen$/m);
 	});
 
 	test("says that its output cannot be written, and ends with exit code 1", () => {

@@ -104,6 +104,8 @@ async function serve(config: Config, context: CommandContext): Promise<number> {
 	if (interruption.aborted) return 0;
 	// GraphiQL shows the demo user's token, and the banner on a terminal: for development only.
 	const shown = demo && config.mode === "development" ? { demo } : {};
+	// One that is killed keeps it too. The first time it takes a while: before requests come.
+	flushCompileCache();
 	await using server = await startCorkboardServer(corkboard, {
 		log,
 		traces,
@@ -129,8 +131,6 @@ async function serve(config: Config, context: CommandContext): Promise<number> {
 		config.worker.inServe && corkboard.queues !== null
 			? await corkboard.startWorker(config.worker)
 			: null;
-	// One that is killed keeps it too.
-	flushCompileCache();
 	log.info({ url: server.url }, "serving");
 	if (config.mode === "production" && config.http.rateLimit === null) {
 		// createUser needs no token.
