@@ -1,3 +1,4 @@
+// Runs in a process of its own: it looks at all requests of the process, and a server of another file may still end one.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { CorkboardError } from "../../../src/errors.ts";
