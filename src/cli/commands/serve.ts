@@ -104,7 +104,7 @@ async function serve(config: Config, context: CommandContext): Promise<number> {
 	if (interruption.aborted) return 0;
 	// GraphiQL shows the demo user's token, and the banner on a terminal: for development only.
 	const shown = demo && config.mode === "development" ? { demo } : {};
-	// One that is killed keeps it too. The first time it takes a while: before requests come.
+	// The first time it takes a while: before requests come.
 	flushCompileCache();
 	await using server = await startCorkboardServer(corkboard, {
 		log,
@@ -131,6 +131,8 @@ async function serve(config: Config, context: CommandContext): Promise<number> {
 		config.worker.inServe && corkboard.queues !== null
 			? await corkboard.startWorker(config.worker)
 			: null;
+	// The little that was loaded since: one that is killed keeps it too.
+	flushCompileCache();
 	log.info({ url: server.url }, "serving");
 	if (config.mode === "production" && config.http.rateLimit === null) {
 		// createUser needs no token.
