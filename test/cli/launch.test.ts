@@ -70,6 +70,23 @@ describe("the launcher", () => {
 		}
 	});
 
+	test("keeps nothing on a disk without room for it", () => {
+		const spy = join(folder, "full.cjs");
+		writeFileSync(
+			spy,
+			`require("node:fs").statfsSync = () => ({ bavail: 100, bsize: 4096 });
+			process.on("exit", () => console.error(
+				require("node:module").getCompileCacheDir()));`,
+		);
+		const { NODE_COMPILE_CACHE: _, ...env } = process.env;
+		const { stderr } = spawnSync(
+			process.execPath,
+			["--require", spy, LAUNCH, "--help"],
+			{ env, encoding: "utf8" },
+		);
+		assert.equal(stderr, "undefined\n");
+	});
+
 	test("writes what Node compiled before it listens, as it answers nothing meanwhile", async () => {
 		const spy = join(folder, "order.cjs");
 		writeFileSync(
