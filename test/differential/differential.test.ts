@@ -91,8 +91,8 @@ describe("random valid operations", () => {
 			world.queries.plan,
 			judges,
 		);
-		assert.ok(byOracle > QUERIES * 0.9, `the oracle answered ${byOracle}`);
-		assert.ok(withErrors > QUERIES * 0.04, `${withErrors} had errors`);
+		assert.ok(byOracle > QUERIES * 0.85, `the oracle answered ${byOracle}`);
+		assert.ok(withErrors > QUERIES * 0.03, `${withErrors} had errors`);
 		// Random queries ask for the times of few edges.
 		const times = `query ($ids: [ID!]!) {
 			nodes(ids: $ids) { ... on User { followers(first: 20) { edges { followedAt } } } }

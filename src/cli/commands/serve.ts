@@ -70,7 +70,7 @@ async function serveWithWorkers(
 }
 
 async function serve(config: Config, context: CommandContext): Promise<number> {
-	limitGarbage(config);
+	limitGarbage();
 	const interruption = context.interruptSignal();
 	const { app } = await context.app();
 	const log = createLog(config.log);
@@ -170,22 +170,18 @@ const WORKER_STOP_MS = WORKER_END_MS + 5_000;
 /**
  * V8 lets the heap grow to several times what is alive before it collects all
  * garbage: of a process whose caches are full, from 100 MB to 400. From now on it
- * may double, or grow by half if the caches are large, which are partly answers in
- * the heap. While V8 marks what is alive, a process on one core has half of it: with
- * a growth of 25 MB that was every other second under load, and requests were refused
- * meanwhile.
+ * may double. While V8 marks what is alive, a process on one core has half of it:
+ * with a growth of 25 MB that was every other second under load, and requests were
+ * refused meanwhile.
  *
  * V8 also makes objects in the old generation at once if earlier ones of the
  * same place in the code lived long, as those do that caches keep. Most of what is
  * decoded there is of one request, and would stay until all garbage is collected.
  */
-function limitGarbage({ cacheBytes, answerCacheBytes }: Config): void {
-	const isLarge = cacheBytes + answerCacheBytes >= LARGE_CACHES_BYTES;
-	setFlagsFromString(`--heap-growing-percent=${isLarge ? 50 : 100}`);
+function limitGarbage(): void {
+	setFlagsFromString("--heap-growing-percent=100");
 	setFlagsFromString("--no-allocation-site-pretenuring");
 }
-
-const LARGE_CACHES_BYTES = 96 * 2 ** 20;
 
 async function check(config: Config, context: CommandContext): Promise<Result> {
 	const { problems, warnings, types, topologyVersion, shards } =
