@@ -33,7 +33,7 @@ export interface Databases extends AsyncDisposable {
 	/** The peers' relational schema; null if no peer needs one. */
 	readonly mysql: Server | null;
 	readonly postgres: Server | null;
-	/** Of the peers that delete keys in one. */
+	/** For peers that delete keys in one. */
 	readonly redis: Server | null;
 }
 

@@ -23,7 +23,7 @@ import {
 export class SharedInvalidations {
 	readonly #shared: SharedCaches | undefined;
 	readonly #deletes: Batches;
-	/** Of heads, with what is published of them. */
+	/** The deletes of heads that go with their publications. */
 	readonly #withPublications: DeletesWithPublications | null;
 
 	constructor(shared: SharedCaches | undefined) {

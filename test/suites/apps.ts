@@ -12,7 +12,7 @@ import { walkRandomly } from "../../src/testing/randomWalk.ts";
 import { walkPrivacy } from "../../src/testing/walkPrivacy.ts";
 import { IS_SLOW_RUN } from "../helpers/slowRun.ts";
 
-/** Of a random walk. */
+/** A random walk has so many. */
 const STEPS = IS_SLOW_RUN ? 200 : 100;
 
 /** Pins of a user, something that is secret, and a block. */

@@ -35,7 +35,7 @@ const HELP: CompletedOption = {
 	value: null,
 };
 
-/** Of every command that prints JSON. */
+/** Every command that prints JSON has it. */
 const OUTPUT: CompletedOption = {
 	name: "-o",
 	description: "how to print it",

@@ -284,7 +284,7 @@ const MAX_SPELLED_DEPTH = 64;
 const HEAD_START = 2;
 /** One bit of two bytes says how texts are spelled. */
 const MAX_HEAD = 0x7fff;
-/** Of a value in the head. */
+/** No value takes more bytes in the head. */
 const MOST_BYTES = 8;
 /** A shorter one takes as little as a text. */
 const LONG_ID = 10;

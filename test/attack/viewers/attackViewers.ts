@@ -41,14 +41,14 @@ export interface ViewersOptions {
 	/** How many answers are compared. */
 	readonly answers: number;
 	readonly servers: number;
-	/** Of each round. */
+	/** A round takes so long. */
 	readonly seconds: number;
 	/** Rows that are changed past the program, which no cache notices. */
 	readonly defects: number;
 }
 
 const APP = join(import.meta.dirname, "../../../pins");
-/** Of each server: one keeps much, one has room for little, one for hardly anything. Megabytes: entries, answers. */
+/** The memory of each server, in megabytes for entries and answers: one keeps much, one has room for little, one for hardly anything. */
 const CACHES = [
 	[96, 64],
 	[2, 1],
@@ -346,7 +346,7 @@ class Comparison {
 	/** Questions whose verdict was open when their round ended. */
 	#open: Question[] = [];
 	compared = 0;
-	/** Of those, the ones while clients wrote and faults happened. */
+	/** Those that were compared while clients wrote and faults happened. */
 	underFaults = 0;
 	/** Answers that were right within the bound, and not at once. */
 	late = 0;
@@ -435,7 +435,7 @@ class Comparison {
 		return after;
 	}
 
-	/** Of an answer that was no stored one at first: whether it may be. */
+	/** Judges an answer that was no stored one at first: it may be late, or wrong. */
 	async #judge(
 		question: Question,
 		server: ApiServer,

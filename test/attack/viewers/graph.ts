@@ -9,7 +9,7 @@ const BOARDS = [
 	...[400, 270, 180, 140, 110, 90, 70, 60, 50, 45],
 	...[40, 36, 33, 30, 26, 20, 12, 5, 1, 0],
 ];
-/** Of the viewers, the first ones first. The others have the last of them. */
+/** How many the first viewers have, one after another. The others have as many as the last of these. */
 const LIKES = [350, 90, 45, 40, 33, 20, 5];
 const FOLLOWS = [60, 45, 34, 30, 8];
 const BLOCKS = [40, 34, 8, 3, 1, 0];

@@ -98,7 +98,7 @@ const NODES = 12;
 /** What viewers add to their names. */
 const RENAMED = ["", "", "_a"];
 const SIZES = [5, 25, 25, 50];
-/** Of the popularity of users and pins. */
+/** The larger, the more alike is the popularity of users and pins. */
 const FLATNESS = 10;
 
 export function randomQuestion(known: Known, random: Random): Question {
