@@ -129,7 +129,7 @@ export async function runFiles(
 	};
 }
 
-/** Of several files' events those of one, as if it had run alone. */
+/** The events of one of several files, as if it had run alone. */
 function eventsOf(file: string, events: readonly Report[]): readonly Report[] {
 	return events.flatMap((report): readonly Report[] => {
 		if (report.kind === "completed" && report.name === file) {
