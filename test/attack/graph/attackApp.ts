@@ -26,11 +26,9 @@ import { type AttackFleet, startAttackFleet } from "./attackFleet.ts";
 import type { Violation } from "./checks.ts";
 import { FaultInjector } from "./faults.ts";
 import { checkLogs, settle, verifyAll } from "./finish.ts";
-import { Model } from "./model.ts";
-import { Freshness } from "./register.ts";
 import { type Fault, scheduleFaults } from "./schedule.ts";
 import { pickServer, type Session, sendAs } from "./session.ts";
-import { Timeline } from "./timeline.ts";
+import { importLines, sessionWithoutModel } from "./sessionWithoutModel.ts";
 
 export interface AppOptions {
 	/** The folder of the app. */
@@ -73,23 +71,9 @@ export async function attackApp(
 				objects: [],
 			}),
 	});
-	const graph = join(fleet.folder, "graph.ndjson");
-	await writeFile(graph, linesOf(app));
-	const imported = await fleet.command(["import", graph]);
-	if (imported.code !== 0) throw new Error(imported.out + imported.err);
-	const timeline = new Timeline(fleet.servers.map(({ number }) => number));
-	const session: Session = {
-		fleet,
-		// No model knows what this app may show.
-		model: new Model(new Freshness(timeline)),
-		timeline,
-		report,
-		signal: stop.signal,
-		statistics: {
-			...{ requests: 0, reads: 0, writes: 0, acknowledged: 0 },
-			...{ unknown: 0, refused: 0, pages: 0, slowest: { ms: 0, what: "" } },
-		},
-	};
+	await importLines(fleet, linesOf(app));
+	// No model knows what this app may show.
+	const session = sessionWithoutModel(fleet, report, stop.signal);
 	const injector = new FaultInjector(session, [], seededRandom(seed + 1), say);
 	const load = await Load.of(app, session);
 	const totalMs = minutes * 60_000;

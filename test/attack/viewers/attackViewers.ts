@@ -17,11 +17,13 @@ import { type AttackFleet, startAttackFleet } from "../graph/attackFleet.ts";
 import type { ResponseError, Violation } from "../graph/checks.ts";
 import { FaultInjector } from "../graph/faults.ts";
 import { checkLogs, settle, verifyAll } from "../graph/finish.ts";
-import { Model } from "../graph/model.ts";
-import { BOUNDS, Freshness } from "../graph/register.ts";
+import { BOUNDS } from "../graph/register.ts";
 import { type Fault, scheduleFaults } from "../graph/schedule.ts";
 import { pickServer, type Session, sendAs } from "../graph/session.ts";
-import { Timeline } from "../graph/timeline.ts";
+import {
+	importLines,
+	sessionWithoutModel,
+} from "../graph/sessionWithoutModel.ts";
 import type { Outcome, TrialContext } from "../world.ts";
 import { changeRows } from "./changeRows.ts";
 import { linesOfGraph } from "./graph.ts";
@@ -109,25 +111,11 @@ export async function attackViewers(
 			}),
 	});
 	const random = seededRandom(seed);
-	const file = join(fleet.folder, "graph.ndjson");
-	await writeFile(file, linesOfGraph(random));
-	const imported = await fleet.command(["import", file]);
-	if (imported.code !== 0) throw new Error(imported.out + imported.err);
+	await importLines(fleet, linesOfGraph(random));
 	await using reader = await openReader(fleet);
 	const known = await readKnown(reader);
-	const timeline = new Timeline(fleet.servers.map(({ number }) => number));
-	const session: Session = {
-		fleet,
-		// Nothing is asked of it: what is stored says what may be shown.
-		model: new Model(new Freshness(timeline)),
-		timeline,
-		report,
-		signal: over.signal,
-		statistics: {
-			...{ requests: 0, reads: 0, writes: 0, acknowledged: 0 },
-			...{ unknown: 0, refused: 0, pages: 0, slowest: { ms: 0, what: "" } },
-		},
-	};
+	// What is stored says what may be shown.
+	const session = sessionWithoutModel(fleet, report, over.signal);
 	const comparison = new Comparison(session, reader, known, random);
 	const kept = { objects: 0, heads: 0, lookups: 0, answers: 0 };
 	let faults = 0;
