@@ -28,6 +28,7 @@ import type { FieldSource, Mapping, Model, ObjectType } from "./types.ts";
 import {
 	checkArguments,
 	checkEdge,
+	checkInputNames,
 	checkNodes,
 	checkNullable,
 	checkPageUse,
@@ -126,6 +127,11 @@ export function readModel(
 	]);
 	checkNodes(sdl.schema, types, sdl.unknown, problems);
 	checkResolvers(types, resolved, problems);
+	checkInputNames(
+		sdl.schema,
+		[...types.values()].flatMap(({ fields }) => [...fields.values()]),
+		problems,
+	);
 	const model = buildModel({
 		types,
 		resolved,

@@ -4,6 +4,7 @@ import {
 	getNamedType,
 	getNullableType,
 	isAbstractType,
+	isInputObjectType,
 	isListType,
 	isNonNullType,
 	isObjectType,
@@ -309,6 +310,48 @@ export function checkPageUse(
 		field.node,
 		`${field.path} returns ${named.name}, which is a part of a page, so it must have @mapping`,
 	);
+}
+
+/**
+ * Of a name such as `constructor` every JavaScript object has a value: graphql-js, the
+ * policies and resolvers would read it where a client sent none.
+ */
+export function checkInputNames(
+	schema: GraphQLSchema,
+	fields: readonly DeclaredField[],
+	problems: Problems,
+): void {
+	const inputs = Object.values(schema.getTypeMap()).filter(isInputObjectType);
+	const named = [
+		// Before the inputs that are made of them, so that the line is theirs.
+		...fields.filter(({ stored }) => stored !== null),
+		...inputs.flatMap((input) =>
+			Object.values(input.getFields()).map(({ name, astNode }) => ({
+				name,
+				path: `${input.name}.${name}`,
+				node: astNode,
+			})),
+		),
+		...fields.flatMap(({ path, field }) =>
+			field.args.map(({ name, astNode }) => ({
+				name,
+				path: `${path}(${name}:)`,
+				node: astNode,
+			})),
+		),
+	];
+	const bad = new Map(
+		named
+			.toReversed()
+			.filter(({ name }) => name in {})
+			.map((one) => [one.name, one]),
+	);
+	for (const { name, path, node } of bad.values()) {
+		problems.add(
+			node,
+			`${path} cannot be named ${name}, which every JavaScript object has: choose another name`,
+		);
+	}
 }
 
 /** The directive is for objects that are fetched, of which the engine says at each null why it is there. */

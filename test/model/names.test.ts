@@ -171,6 +171,32 @@ suite("names in the model", () => {
 		]);
 	});
 
+	test("what clients send has no name of every JavaScript object", () => {
+		const refused = (line: number, path: string, name: string) => [
+			`small.graphql:${line}: ${path} cannot be named ${name}, which every JavaScript object has: choose another name`,
+		];
+		assert.deepEqual(
+			problemsOf([["mood: Mood @stored", 'toString: Mood @stored(key: "m")']]),
+			refused(29, "Pin.toString", "toString"),
+		);
+		assert.deepEqual(
+			problemsOf([["scalar DateTime", "input Car { constructor: ID }"]])[0],
+			refused(14, "Car.constructor", "constructor")[0],
+		);
+		assert.deepEqual(
+			problemsOf([["user(id: ID)", "user(valueOf: ID)"]]),
+			refused(2, "Query.user(valueOf:)", "valueOf"),
+		);
+		assert.deepEqual(
+			problemsOf([
+				["owner: User", "toString: User"],
+				['inverse: "owner"', 'inverse: "toString"'],
+			]),
+			[],
+			"what only the server gives may have one",
+		);
+	});
+
 	test("a key must be one word", () => {
 		assert.deepEqual(problemsOf([["created_at", "created at"]]), [
 			'small.graphql:28: the key of Pin.createdAt must match ^[a-z][A-Za-z0-9_]{0,63}$, got "created at"',

@@ -38,16 +38,20 @@ suite("an error outside GraphQL, in GraphQL's format:", () => {
 	});
 	after(() => toy.server.close());
 
-	const broken = fault("The body is not valid JSON.", "BAD_REQUEST");
-	for (const [which, body] of [
-		["malformed JSON", "{"],
-		["an empty body", ""],
-		["a body that would poison a prototype", '{"__proto__": {"a": 1}}'],
+	const broken = "The body is not valid JSON.";
+	for (const [which, body, message] of [
+		["malformed JSON", "{", broken],
+		["an empty body", "", broken],
+		[
+			"a body that would poison a prototype",
+			'{"__proto__": {"a": 1}}',
+			"The body must not have a key __proto__, or a key prototype below constructor.",
+		],
 	] as const) {
 		test(`${which} is 400`, async () => {
 			const response = await toy.post(body);
 			assert.equal(response.status, 400);
-			assert.deepEqual(await response.json(), broken);
+			assert.deepEqual(await response.json(), fault(message, "BAD_REQUEST"));
 		});
 	}
 

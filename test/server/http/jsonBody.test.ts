@@ -74,6 +74,9 @@ suite("a request body", () => {
 		assert.equal(plain.status, 200);
 	});
 
+	const POISON =
+		"The body must not have a key __proto__, or a key prototype below constructor.";
+
 	test("is 400 with a key that would change a prototype, however it is spelled", async () => {
 		for (const variables of [
 			'{"__proto__": {}}',
@@ -82,7 +85,7 @@ suite("a request body", () => {
 			'{"c\\u006fnstructor": {"prototype": 1}}',
 		]) {
 			const body = `{"query": "{ hello }", "variables": ${variables}}`;
-			await refused(await send(body, {}), 400, "The body is not valid JSON.");
+			await refused(await send(body, {}), 400, POISON);
 		}
 		for (const variables of [
 			'{"constructor": 1}',

@@ -39,7 +39,10 @@ function rejectPoison(value: unknown): void {
 				named !== null &&
 				Object.hasOwn(named, "prototype"))
 		) {
-			throw new SyntaxError("A key would change a prototype.");
+			throw new HttpError(
+				"BAD_REQUEST",
+				"The body must not have a key __proto__, or a key prototype below constructor.",
+			);
 		}
 		for (const inner of Object.values(next)) pending.push(inner);
 	}
