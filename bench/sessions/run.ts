@@ -14,6 +14,9 @@ import type { Contender } from "./systems.ts";
 
 const PATIENCE_MS = 20_000;
 
+/** The longest turn of one server while all are warmed up. */
+const WARM_SECONDS = 15;
+
 /** How long answers took. Milliseconds. */
 export interface Latency {
 	readonly p50: number;
@@ -75,12 +78,19 @@ export class Run {
 		return this.cells.reduce((sum, { failed }) => sum + failed, 0);
 	}
 
-	/** What V8 compiles, and what a cache in the process holds. */
+	/**
+	 * What V8 compiles, and what a cache in the process holds. In turns: the first one
+	 * fills the caches that all share, and would have other misses than the others.
+	 */
 	async warm(): Promise<void> {
 		const { contenders, options, progress } = this.#of;
-		for (const contender of contenders) {
-			progress.say(`warming up: ${contender.title}`);
-			await this.#send(contender, options.warm / options.ways.length, null);
+		const seconds = options.warm / options.ways.length;
+		const turns = Math.ceil(seconds / WARM_SECONDS);
+		for (let turn = 1; turn <= turns; turn++) {
+			progress.say(`warming up: turn ${turn} of ${turns}`);
+			for (const contender of contenders) {
+				await this.#send(contender, seconds / turns, null);
+			}
 		}
 	}
 
