@@ -9,13 +9,18 @@ export const NO_PLACE = [
 /** In an overload, a request that would wait longer for its start is refused at once. Milliseconds. */
 const MOST_WAIT_MS = 100;
 /**
- * It is an overload when requests have waited for so long without a moment in which
- * none did, pauses of the process not counted. Until then a queue may be what came in
- * a pause, of which nothing is refused: an idle process works it off. Milliseconds.
+ * It may be an overload when requests have waited for so long without a moment in
+ * which none did. Until then nothing is refused: an idle process works it off. Milliseconds.
  */
 const OVERLOAD_AFTER_MS = 1_000;
-/** How often it is looked whether the queue gets shorter. While it does, nothing is refused, however long that takes. Milliseconds. */
-const LOOK_AT_QUEUE_MS = 250;
+/**
+ * What comes at once came in a pause, and is worked off. For each of them so many more
+ * may wait than otherwise: the clients may hold back as many, and the process may be
+ * slower at first.
+ */
+const SPARE = 2;
+/** With each start so many fewer. So the queue may last for twenty times the starts of what came at once. */
+const SPENT = 0.1;
 /** As many requests may wait for their start as `limit` times this: one that waits takes little beside one that runs. */
 const WAITING_PLACES = 4;
 /**
@@ -38,10 +43,8 @@ const SHARE = 7 / 8;
 const LEAST_WAITING = 32;
 /** The time from one start to the next is that of about so many latest starts. */
 const LATEST_STARTS = 100;
-/** For the time from one start to the next, a longer turn counts as one of this length. Milliseconds. */
+/** A longer turn counts as one of this length: the process may have been paused in it. Milliseconds. */
 const LONGEST_TURN_MS = 20;
-/** In a turn that took longer the process was paused. What came in it says nothing of what can be started. Milliseconds. */
-const PAUSE_MS = 100;
 
 /** A request that waits for its start. Exactly one of the two is called. */
 export interface Candidate {
@@ -70,11 +73,13 @@ interface Sender {
  *
  * While more arrive than are started, the senders take turns. Whether that is an
  * overload, only time shows: what came in a pause of the process waits as well,
- * and is worked off. So for a second without an empty queue, and for as long as the
- * queue gets shorter by itself, nothing is refused but what would wait beyond its
- * deadline, by the measured time from one start to the next. After that as many wait
- * as will be started within a tenth of a second, and more are refused at once: the
- * newest of the sender who has most waiting.
+ * and is worked off. So for a second without an empty queue nothing is refused but
+ * what would wait beyond its deadline, by the measured time from one start to the
+ * next. After that as many wait as will be started within a tenth of a second, and
+ * what is left of twice what came in a pause. If there are ever more, it is an
+ * overload. Then pauses no longer count until the queue is empty, and what is beyond
+ * the tenth of a second is refused at once: the newest of the sender who has most
+ * waiting.
  */
 export class Admission {
 	readonly limit: number;
@@ -97,16 +102,15 @@ export class Admission {
 	#arrivingSince: number | null = null;
 	/** How many more of the requests looked at in this turn were not kept than were. */
 	#missed = 0;
-	/** For how long every turn has left requests waiting, without pauses; null if none waits. Milliseconds. */
+	/** For how long every turn has left requests waiting; null if none waits. Milliseconds. */
 	#waitedMs: number | null = null;
 	/** When the latest turn left requests waiting, and how many. */
 	#stoppedAt = 0;
 	#leftWaiting = 0;
-	/** When it was last looked whether the queue gets shorter, how many waited then or came in a pause since, and whether any was refused since. */
-	#lookedAt = 0;
-	#waitedThen = 0;
-	#hasRefused = false;
-	#isWorkedOff = false;
+	/** How many more may wait because of a pause. */
+	#spare = 0;
+	/** Whether more have waited than may, since the queue was empty. */
+	#isOverload = false;
 	/** Since then, of the latest starts: their number, and the time from one to the next, together. */
 	#latestStarts = 0;
 	#latestMs = 0;
@@ -171,7 +175,7 @@ export class Admission {
 		if (!this.#isCrowded(1) || this.mayLookEarly()) return false;
 		const own = this.#senders.get(key())?.waiting.length ?? 0;
 		if ((own + 1) * this.#queue.length < this.#waiting) return false;
-		this.#hasRefused = true;
+		this.#isOverload = true;
 		this.#refusals.count("requests");
 		return true;
 	}
@@ -268,58 +272,58 @@ export class Admission {
 	#endTurn(): void {
 		if (this.#waiting === 0) {
 			this.#waitedMs = null;
+			this.#leftWaiting = 0;
+			this.#spare = 0;
+			this.#isOverload = false;
 			this.#latestStarts = 0;
 			this.#latestMs = 0;
 			return;
 		}
+		this.#spare = Math.max(
+			this.#spare - SPENT * this.#started,
+			SPARE * (this.#waiting - this.#leftWaiting),
+		);
 		const now = this.#now();
-		const tookMs = now - this.#stoppedAt;
-		if (this.#waitedMs === null) {
-			this.#waitedMs = 0;
-			this.#isWorkedOff = false;
-			this.#lookAtQueue(now);
-		} else {
-			if (tookMs <= PAUSE_MS) this.#waitedMs += tookMs;
-			else this.#waitedThen += Math.max(0, this.#waiting - this.#leftWaiting);
-			if (now - this.#lookedAt > LOOK_AT_QUEUE_MS) {
-				this.#isWorkedOff =
-					!this.#hasRefused && this.#waiting < this.#waitedThen;
-				this.#lookAtQueue(now);
-			}
-		}
+		const tookMs = Math.min(now - this.#stoppedAt, LONGEST_TURN_MS);
+		this.#stoppedAt = now;
+		this.#waitedMs = (this.#waitedMs ?? 0) + tookMs;
 		this.#latestStarts += this.#started;
-		this.#latestMs += Math.min(tookMs, LONGEST_TURN_MS);
+		this.#latestMs += tookMs;
 		if (this.#latestStarts > LATEST_STARTS) {
 			this.#latestStarts /= 2;
 			this.#latestMs /= 2;
 		}
-		this.#stoppedAt = now;
 		// Also of what came before it was known that this is an overload.
 		this.#refuseBeyond();
 		this.#leftWaiting = this.#waiting;
 		this.#callTurn();
 	}
 
-	#lookAtQueue(now: number): void {
-		this.#lookedAt = now;
-		this.#waitedThen = this.#waiting;
-		this.#hasRefused = false;
+	/** Whether to start so many takes longer, by the latest starts. */
+	#lasts(requests: number, ms: number): boolean {
+		return requests * this.#latestMs > ms * this.#latestStarts;
 	}
 
 	/** Whether the last one that waits, with so many more, would be started too late. */
 	#isCrowded(more: number): boolean {
 		const waiting = this.#waiting + more;
 		if (this.#waitedMs === null || waiting <= LEAST_WAITING) return false;
-		const waitMs = (waiting * this.#latestMs) / this.#latestStarts;
-		if (!this.#isWorkedOff && this.#waitedMs > OVERLOAD_AFTER_MS) {
-			return waitMs > MOST_WAIT_MS;
+		if (this.#waitedMs > OVERLOAD_AFTER_MS) {
+			const spare = this.#isOverload ? 0 : this.#spare;
+			return this.#lasts(waiting - spare, MOST_WAIT_MS);
 		}
 		// The time of a few starts says little.
-		return this.#latestStarts >= LEAST_WAITING && waitMs > this.#deadlineMs;
+		return (
+			this.#latestStarts >= LEAST_WAITING &&
+			this.#lasts(waiting, this.#deadlineMs)
+		);
 	}
 
 	#refuseBeyond(): void {
-		while (this.#isCrowded(0)) this.#refuseOne();
+		while (this.#isCrowded(0)) {
+			this.#isOverload = true;
+			this.#refuseOne();
+		}
 	}
 
 	/** Starts the first of the sender whose turn it is, if it may run. */
@@ -353,7 +357,6 @@ export class Admission {
 	}
 
 	#refuse(candidate: Candidate): void {
-		this.#hasRefused = true;
 		this.#refusals.count("requests");
 		candidate.refuse();
 	}

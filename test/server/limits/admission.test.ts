@@ -5,6 +5,7 @@ import { listen } from "../../../src/diagnostics.ts";
 import { SERVER_CHANNELS } from "../../../src/server/diagnostics.ts";
 import { Refusals } from "../../../src/server/http/refusals.ts";
 import { Admission } from "../../../src/server/limits/admission.ts";
+import { seededRandom } from "../../../src/util/random.ts";
 import { openSocket, postText } from "../../helpers/rawSocket.ts";
 import { startToy } from "../../helpers/toyServer.ts";
 import { until } from "../../helpers/until.ts";
@@ -498,6 +499,165 @@ suite("the admission of requests", () => {
 			}
 			assert.ok(most > 80 && most <= 110, `${most} waited`);
 			assert.ok(started > 9_900);
+		}
+	});
+
+	/**
+	 * Like a real server: requests differ in what they take and wait for databases,
+	 * garbage is collected, everything takes longer for a while after a pause, and
+	 * requests come in bursts. Clients have so many connections, and hold back what
+	 * finds none free. Without a rate, each connection sends when it was answered.
+	 */
+	function serve({
+		rate,
+		seconds,
+		connections,
+		seed,
+		pauseMs = 0,
+		everyMs = Number.POSITIVE_INFINITY,
+	}: {
+		/** A millisecond. */
+		readonly rate: number | null;
+		readonly seconds: number;
+		readonly connections: number;
+		readonly seed: number;
+		readonly pauseMs?: number;
+		readonly everyMs?: number;
+	}) {
+		const random = seededRandom(seed);
+		const around = (mean: number) => -Math.log(1 - random.fraction()) * mean;
+		const { admission, time, pass, turn } = openAdmission(500);
+		let pause = everyMs;
+		let collection = around(2_500);
+		let slowUntil = 0;
+		/** Takes so long, or longer, and is stopped in the midst of it. */
+		const work = (ms: number) => {
+			pass(time() < slowUntil ? 1.8 * ms : ms);
+			if (time() >= collection) {
+				pass(20 + 60 * random.fraction());
+				collection = time() + around(2_500);
+			}
+			if (time() < pause) return;
+			pass(pauseMs);
+			pause += everyMs;
+			slowUntil = time() + 100 + 200 * random.fraction();
+		};
+		let due = 0;
+		let burst = 0;
+		let sent = rate === null ? connections : 0;
+		let free = connections - sent;
+		let heldBack = 0;
+		let waiting: { readonly until: number; readonly next: () => void }[] = [];
+		let answered = 0;
+		let longest = 0;
+		/** By second. */
+		const refusals: number[] = new Array(seconds).fill(0);
+		const ended = () => {
+			if (rate === null) sent++;
+			else if (heldBack > 0) {
+				heldBack--;
+				sent++;
+			} else free++;
+		};
+		const arrive = () => {
+			for (; rate !== null && due <= time(); burst--) {
+				// A hundredth begin bursts, of which ten come on average.
+				due += burst > 0 ? 0.02 : around(1.1 / rate);
+				if (burst <= 0 && random.chance(0.01)) burst = random.integer(1, 20);
+				if (free > 0) {
+					free--;
+					sent++;
+				} else heldBack++;
+			}
+		};
+		const refuse = () => {
+			const second = Math.floor(time() / 1_000);
+			refusals[second] = (refusals[second] ?? 0) + 1;
+			ended();
+		};
+		const ask = () => {
+			const key = `${random.integer(1, 1_200)}`;
+			work(0.03);
+			if (admission.isRefused(() => key)) return refuse();
+			work(0.04);
+			admission.enter();
+			let reads = random.pick([0, 0, 0, 0, 1, 1, 1, 2, 2, 5]);
+			const goOn = () => {
+				work(around(0.3));
+				if (reads-- > 0) {
+					waiting.push({ until: time() + 0.4 + around(0.6), next: goOn });
+					return;
+				}
+				answered++;
+				admission.leave(key);
+				ended();
+			};
+			admission.awaitStart(key, {
+				start: goOn,
+				refuse() {
+					admission.leave(null);
+					refuse();
+				},
+			});
+		};
+		while (time() < seconds * 1_000) {
+			arrive();
+			const back = waiting.filter(({ until }) => until <= time());
+			waiting = waiting.filter((one) => !back.includes(one));
+			work(back.length + sent === 0 ? 0.1 : 0.03);
+			for (const { next } of back) next();
+			for (let n = sent; n > 0; n--) {
+				sent--;
+				ask();
+			}
+			turn();
+			if (time() > 3_000) longest = Math.max(longest, admission.waiting);
+		}
+		return { answered, refusals, longest };
+	}
+
+	/** A second, of a closed loop. */
+	const carried = () =>
+		serve({ rate: null, seconds: 60, connections: 16, seed: 1 }).answered / 60;
+
+	test("refuses nothing below what a server carries that is as uneven as real ones, and whose clients hold requests back", () => {
+		const most = carried();
+		for (const share of [0.5, 0.7]) {
+			for (const connections of [most / 5, Number.POSITIVE_INFINITY]) {
+				const { refusals } = serve({
+					rate: (share * most) / 1_000,
+					seconds: 600,
+					connections: Math.floor(connections),
+					seed: 2,
+					pauseMs: 500,
+					everyMs: 20_000,
+				});
+				const all = refusals.reduce((sum, each) => sum + each, 0);
+				assert.equal(all, 0, `at ${share}, ${connections} connections`);
+			}
+		}
+	});
+
+	test("knows an overload of such a server in its second second", () => {
+		const most = carried();
+		const seconds = 6;
+		for (const times of [2, 4]) {
+			for (let seed = 1; seed <= 4; seed++) {
+				const { answered, refusals, longest } = serve({
+					rate: (times * most) / 1_000,
+					seconds,
+					connections: Number.POSITIVE_INFINITY,
+					seed,
+				});
+				const [, second, ...later] = refusals;
+				const more = (times - 1) * most;
+				assert.ok((second as number) > more, `${refusals}`);
+				for (const each of later.slice(0, seconds - 2)) {
+					assert.ok(each > 0.8 * more, `${refusals}`);
+				}
+				assert.ok(longest < 0.2 * most, `${longest} waited`);
+				assert.ok(answered > 0.7 * seconds * most, `${answered}`);
+			}
 		}
 	});
 
