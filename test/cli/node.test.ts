@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import { temporaryFolder } from "../helpers/temporaryFolder.ts";
@@ -77,6 +77,29 @@ test("threads share the memory of malloc, unless somebody says otherwise", () =>
 		}).trim();
 	assert.equal(arenas({}), "1");
 	assert.equal(arenas({ MALLOC_ARENA_MAX: "4" }), "4");
+});
+
+test("malloc asks for large pages, unless somebody says otherwise", () => {
+	const print = `const cache = new Uint32Array(${2 ** 25});
+		const { length } = cache.fill(1);
+		const all = fs.readFileSync("/proc/self/smaps_rollup", "utf8");
+		console.log(length, process.env.GLIBC_TUNABLES, /^AnonHugePages: +0 kB/m.test(all));`;
+	const run = (env: Readonly<Record<string, string>>) =>
+		execFileSync("sh", [SCRIPT, "-e", print], {
+			env: { PATH: process.env.PATH, ...env },
+			encoding: "utf8",
+		}).trim();
+	// Whether there are any is the kernel's decision.
+	assert.match(run({}), /^\d+ glibc\.malloc\.hugetlb=1 /);
+	const own = "glibc.malloc.hugetlb=0";
+	assert.match(
+		run({ GLIBC_TUNABLES: own }),
+		/hugetlb=1:glibc\.malloc\.hugetlb=0 /,
+	);
+	const file = "/sys/kernel/mm/transparent_hugepage/enabled";
+	if (existsSync(file) && readFileSync(file, "utf8").includes("[madvise]")) {
+		assert.match(run({ GLIBC_TUNABLES: own }), / true$/);
+	}
 });
 
 test("the image runs the same script, and gives V8 no options of its own, which would win", () => {
