@@ -238,6 +238,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 					log,
 					shutdown,
 					origins,
+					compression,
 					httpMaxAge: options.httpMaxAge ?? HTTP_MAX_AGE_S,
 				}),
 				known,

@@ -23,6 +23,8 @@ interface SenderOptions {
 	readonly log: FastifyBaseLogger;
 	readonly shutdown: Shutdown;
 	readonly origins: AllowedOrigins;
+	/** Whether responses are compressed for clients that accept it. */
+	readonly compression: boolean;
 	/** Seconds that shared caches may keep a public response. */
 	readonly httpMaxAge: number;
 }
@@ -30,11 +32,17 @@ interface SenderOptions {
 /** Sends the response to each GraphQL request: caching headers, compression, one line of the log. */
 export class ResponseSender {
 	readonly #options: SenderOptions;
-	readonly #varyByOrigin: string;
+	readonly #varyOfGet: string;
+	readonly #varyOfPost: string;
 
 	constructor(options: SenderOptions) {
 		this.#options = options;
-		this.#varyByOrigin = allowsAll(options.origins) ? "" : ", Origin";
+		const byOrigin = allowsAll(options.origins) ? "" : ", Origin";
+		// Also of what is not compressed, and of 304: a cache gives its copy the Vary of
+		// the latest response, and would send a compressed copy to everybody.
+		const byEncoding = options.compression ? ", Accept-Encoding" : "";
+		this.#varyOfGet = `Accept, Authorization${byOrigin}${byEncoding}`;
+		this.#varyOfPost = `Accept${byOrigin}`;
 	}
 
 	/** A promise while a long body is compressed. */
@@ -92,6 +100,7 @@ export class ResponseSender {
 	): void {
 		const { shutdown, origins } = this.#options;
 		const { message, response, isGet, id } = request;
+		const vary = isGet ? this.#varyOfGet : this.#varyOfPost;
 		const lines = [
 			"x-request-id",
 			id,
@@ -100,7 +109,7 @@ export class ResponseSender {
 			"cache-control",
 			cacheControl,
 			"vary",
-			`${isGet ? "Accept, Authorization" : "Accept"}${this.#varyByOrigin}${encoding === null ? "" : ", accept-encoding"}`,
+			isGet || encoding === null ? vary : `${vary}, Accept-Encoding`,
 			"access-control-expose-headers",
 			EXPOSED_HEADERS,
 		];

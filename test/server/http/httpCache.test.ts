@@ -27,9 +27,25 @@ suite("the response to a query by GET", () => {
 		assert.match(response.headers.get("etag") ?? "", /^W\/"[\w-]{24}"$/);
 	});
 
-	test("varies by Authorization and Accept", async () => {
-		const response = await get("{ hello }", { origin: "http://localhost:1" });
-		assert.equal(response.headers.get("vary"), "Accept, Authorization, Origin");
+	test("varies by what decides on it, compressed or not, and as a 304", async () => {
+		const vary = "Accept, Authorization, Origin, Accept-Encoding";
+		const long = `{ hello(name: "${"a".repeat(2_000)}") }`;
+		for (const query of ["{ hello }", long]) {
+			for (const encoding of ["identity", "gzip"]) {
+				const asked = { "accept-encoding": encoding };
+				const response = await get(query, asked);
+				const isCompressed = query === long && encoding === "gzip";
+				assert.equal(
+					response.headers.get("content-encoding"),
+					isCompressed ? "gzip" : null,
+				);
+				assert.equal(response.headers.get("vary"), vary);
+				const etag = response.headers.get("etag") as string;
+				const known = await get(query, { ...asked, "if-none-match": etag });
+				assert.equal(known.status, 304);
+				assert.equal(known.headers.get("vary"), vary, `304 for ${encoding}`);
+			}
+		}
 	});
 
 	test("is private where a field depends on the viewer, or the request has a token", async () => {

@@ -70,11 +70,11 @@ export function registerCompression(app: FastifyInstance): void {
 		if (typeof payload !== "string" && !Buffer.isBuffer(payload))
 			return payload;
 		if (headers["x-no-compression"] !== undefined) return payload;
-		const encoding = encodingFor(headers["accept-encoding"] as string);
-		if (encoding === null) return payload;
 		const bytes = Buffer.from(payload as string);
 		if (bytes.length < COMPRESSED_BYTES) return payload;
-		addVary(reply, "accept-encoding");
+		addVary(reply, "Accept-Encoding");
+		const encoding = encodingFor(headers["accept-encoding"] as string);
+		if (encoding === null) return payload;
 		reply.header("content-encoding", encoding);
 		return compressBody(bytes, encoding);
 	});
