@@ -15,10 +15,12 @@ export function splitId(id: string, into: Uint32Array): boolean {
 	}
 	if (length > 1 && id.charCodeAt(0) === ZERO) return false;
 	// As 10^10 is 9,765,625 * 2^10, all numbers are exact.
-	const top = high * TENS + Math.floor(low / 2 ** 10);
+	const lowTop = Math.floor(low / 2 ** 10);
+	const top = high * TENS + lowTop;
 	if (top >= 2 ** 52) return false;
-	into[0] = Math.floor(top / 2 ** 22);
-	into[1] = (top % 2 ** 22) * 2 ** 10 + (low % 2 ** 10);
+	const upper = Math.floor(top / 2 ** 22);
+	into[0] = upper;
+	into[1] = (top - upper * 2 ** 22) * 2 ** 10 + (low - lowTop * 2 ** 10);
 	return true;
 }
 
@@ -33,15 +35,23 @@ export function joinId(upper: number, lower: number): Id {
 	const high = Math.floor(top / TENS);
 	const low = (top - high * TENS) * 2 ** 10 + (lower & 1_023);
 	if (high === 0) return String(low) as Id;
-	const middle = MAX_DIGITS - LOW_DIGITS;
-	let at = MAX_DIGITS;
-	let left = low;
-	while (left > 0 || at > middle) {
-		const rest = Math.floor(left / 10);
-		SPELLED[--at] = ZERO + left - rest * 10;
-		left = at === middle ? high : rest;
-	}
+	const middle = Math.floor(low / 100_000);
+	let at = spell(low - middle * 100_000, MAX_DIGITS, 5);
+	at = spell(middle, at, 5);
+	at = spell(high, at, 1);
 	return SPELLED.toString("latin1", at, MAX_DIGITS) as Id;
+}
+
+/** Writes at least so many digits, before `end`. Returns where they begin. Numbers below 2^31 are divided in a third of the time that others take. */
+function spell(value: number, end: number, least: number): number {
+	let at = end;
+	let left = value | 0;
+	while (left > 0 || at > end - least) {
+		const tens = (left / 10) | 0;
+		SPELLED[--at] = ZERO + left - tens * 10;
+		left = tens;
+	}
+	return at;
 }
 
 /** Digits of the lower part of an id. Both parts of 19 digits are exact as numbers. */

@@ -210,24 +210,24 @@ function spellTime(ms: number): string {
 		timeDay = days;
 		TIME_SPELLED.write(new Date(ms).toISOString(), "latin1");
 	}
-	let left = ms - days * 86_400_000;
-	const hours = Math.floor(left / 3_600_000);
+	let left = (ms - days * 86_400_000) | 0;
+	const hours = (left / 3_600_000) | 0;
 	left -= hours * 3_600_000;
-	const minutes = Math.floor(left / 60_000);
+	const minutes = (left / 60_000) | 0;
 	left -= minutes * 60_000;
-	const seconds = Math.floor(left / 1_000);
+	const seconds = (left / 1_000) | 0;
 	left -= seconds * 1_000;
 	write2(11, hours);
 	write2(14, minutes);
 	write2(17, seconds);
-	const hundreds = Math.floor(left / 100);
+	const hundreds = (left / 100) | 0;
 	TIME_SPELLED[20] = ZERO + hundreds;
 	write2(21, left - hundreds * 100);
 	return TIME_SPELLED.toString("latin1", 0, TIME_LETTERS);
 }
 
 function write2(at: number, value: number): void {
-	const tens = Math.floor(value / 10);
+	const tens = (value / 10) | 0;
 	TIME_SPELLED[at] = ZERO + tens;
 	TIME_SPELLED[at + 1] = ZERO + value - tens * 10;
 }
