@@ -1,11 +1,10 @@
-import type { Listed } from "../util/recencyList.ts";
 import type { SlotVersions } from "./slotVersions.ts";
 
 /** What one cache holds of the memory that several share. */
 export interface KeptCounts {
 	/** Bytes of its entries in maps, approximately. */
 	weight: number;
-	/** Entries that are packed, and not in the heap as well. */
+	/** Entries that are packed, those that are in the heap as well included. */
 	packed: number;
 	/** Bytes of all that are packed. */
 	packedBytes: number;
@@ -17,6 +16,7 @@ export interface KeptCounts {
 
 /** Where an entry is kept. */
 export interface EntryHome {
+	/** Those that are not packed. */
 	readonly entries: Map<string, CacheEntry>;
 	/** Those of its cache. */
 	readonly counts: KeptCounts;
@@ -37,8 +37,8 @@ export function newCounts(): KeptCounts {
  * cache of small values would be entries. The fields are the cache's; a value is
  * in one cache at most, under one key.
  */
-export class CacheEntry implements Listed<CacheEntry> {
-	/** Null while no cache keeps it. */
+export class CacheEntry {
+	/** Null while no cache has it in the heap. */
 	home: EntryHome | null = null;
 	key = "";
 	/** In the table of versions. */
@@ -55,9 +55,10 @@ export class CacheEntry implements Listed<CacheEntry> {
 	wasRead = false;
 	/** The number of the set of reads that noted it last (freshness/readSet.ts). */
 	listedIn = 0;
-	/** Its neighbors in the order of eviction. */
-	older: CacheEntry | null = null;
-	newer: CacheEntry | null = null;
+	/** Its place among those in the heap. */
+	at = 0;
+	/** Its place among packed entries; 0 for one that is not packed. */
+	place = 0;
 
 	constructor(weight: number) {
 		this.weight = weight;

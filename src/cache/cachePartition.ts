@@ -109,8 +109,8 @@ export interface LocalCacheOptions<V> {
 	/** A table of versions that several caches share, and which of them this one is. */
 	readonly versions?: Uint32Array;
 	readonly number?: number;
-	/** On which channel the invalidations of a key arrive. */
-	readonly channelOf?: (key: string) => number;
+	/** On which channel the invalidations of a key arrive. With the upper 32 bits of a key that is an id. */
+	readonly channelOf?: (key: string, upper: number) => number;
 	/** Milliseconds. */
 	readonly now?: () => number;
 	/** Whether this process was paused and has not yet received what others invalidated meanwhile. Asked at each read, because requests may come before timers. */

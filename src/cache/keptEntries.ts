@@ -1,25 +1,25 @@
-import { RecencyList } from "../util/recencyList.ts";
-import type { CacheEntry, EntryHome } from "./cacheEntry.ts";
+import type { CacheEntry, EntryHome, KeptCounts } from "./cacheEntry.ts";
+import type { CacheKey } from "./cacheKey.ts";
+import { ENTRY_BYTES, HeapEntries } from "./heapEntries.ts";
 import { PackedEntries } from "./packedEntries.ts";
 
 /**
- * What caches of a process keep, within a bound of bytes, each in its own maps. All
- * share the bound. The entry that was not read for the longest time leaves first, from
- * any cache: so what people ask for decides how much of the memory each cache has.
+ * What caches of a process keep, within a bound of bytes. All share the bound. The entry
+ * that was not read for the longest time leaves first, from any cache: so what people
+ * ask for decides how much of the memory each cache has.
  *
- * Objects and heads do not leave at once. In the maps is what was used last. An
- * entry that has no room there is packed, and comes back when it is asked for. V8
- * marks what is in its heap again and again, on the core that answers requests; what
- * is packed costs no time while nobody asks for it, and half of the memory.
+ * Objects and heads are packed when they come. V8 marks what is in its heap again and
+ * again, on the core that answers requests; what is packed costs no time while nobody
+ * asks for it, and half of the memory. What was used last is in the heap as well, so
+ * that it is not made again of its bytes at each read. All else is in the heap only,
+ * in the map of its home.
  */
 export class KeptEntries {
-	/** Null: what has no room leaves. */
+	/** Null: nothing is packed. */
 	readonly packed: PackedEntries | null;
-	/** Bytes of all entries in the maps, approximately. */
-	#weight = 0;
+	readonly #heap = new HeapEntries();
 	#maxWeight: number;
 	readonly #bound: number;
-	readonly #recency = new RecencyList<CacheEntry>();
 	/** Slots of keys whose next value is kept without room too, each until another takes its place: about as many as there are entries. */
 	readonly #wanted: Uint32Array;
 
@@ -27,7 +27,8 @@ export class KeptEntries {
 	constructor(maxWeight: number, packedBytes = 0) {
 		this.#bound = maxWeight - packedBytes;
 		this.#maxWeight = this.#bound;
-		this.packed = packedBytes > 0 ? new PackedEntries(packedBytes) : null;
+		this.packed =
+			packedBytes > 0 ? new PackedEntries(packedBytes, this.#heap) : null;
 		this.#wanted = new Uint32Array(Math.ceil(maxWeight / USUAL_WEIGHT));
 	}
 
@@ -50,9 +51,11 @@ export class KeptEntries {
 	 * Whether to keep a value that was missed. If there is no room that is at its
 	 * second miss: most keys come once, and each would end an entry that is used.
 	 */
-	admits(slot: number): boolean {
+	admits({ versions }: EntryHome, slot: number): boolean {
+		const staysInHeap = this.packed === null || versions === null;
 		const hasRoom =
-			this.#weight < this.#maxWeight * FULL || this.packed?.isFull === false;
+			this.packed?.isFull === false ||
+			(staysInHeap && this.#heap.weight < this.#maxWeight * FULL);
 		if (hasRoom) return true;
 		const at = slot % this.#wanted.length;
 		if (this.#wanted[at] === slot) return true;
@@ -60,11 +63,25 @@ export class KeptEntries {
 		return false;
 	}
 
-	/** The value is in no map, and the map has no value of this key. One heavier than the bound is not added. */
+	/** Nothing of that key is kept. A value heavier than the bound is not added. */
 	add(home: EntryHome, key: string, value: CacheEntry): void {
 		if (value.weight + ENTRY_BYTES > this.#maxWeight) return;
 		home.counts.changes++;
-		this.#addToMap(home, key, value);
+		this.#heap.add(home, key, value);
+		this.#evict();
+	}
+
+	/** The same, outside of the heap. False for a value that is only kept in the heap: a key that is no id, and a value that is not known to be current, is not packed. */
+	pack(home: EntryHome, key: CacheKey, value: CacheEntry): boolean {
+		const { proof, slot, channel } = value;
+		const { versions, counts } = home;
+		if (this.packed === null || versions === null || proof === null) {
+			return false;
+		}
+		const current = versions.packedSumOf(slot, channel);
+		if (!this.packed.put(home, key, value, current)) return false;
+		counts.changes++;
+		return true;
 	}
 
 	/** Made of what is packed at that place, under the same key. */
@@ -75,103 +92,72 @@ export class KeptEntries {
 		place: number,
 	): void {
 		if (value.weight + ENTRY_BYTES > this.#maxWeight) return;
-		this.packed?.noteUnpacked(place);
-		this.#addToMap(home, key, value);
-	}
-
-	#addToMap(home: EntryHome, key: string, value: CacheEntry): void {
-		value.weight += ENTRY_BYTES;
-		value.key = key;
-		value.wasRead = false;
-		value.home = home;
-		home.entries.set(key, value);
-		home.counts.weight += value.weight;
-		this.#recency.add(value);
-		this.#weight += value.weight;
+		value.place = place;
+		this.#heap.add(home, key, value);
+		this.packed?.noteUnpacked(place, value.at);
 		this.#evict();
 	}
 
 	/** Because it changed, or is too old: what comes in its place is kept at once. */
 	drop(entry: CacheEntry): void {
 		this.#wanted[entry.slot % this.#wanted.length] = entry.slot;
-		const { home, key } = entry;
+		const { home, place } = entry;
 		if (home === null) return;
-		this.#remove(entry);
+		this.#heap.remove(entry);
 		home.counts.changes++;
-		if (home.number === 0) return;
-		this.dropPacked(home, key, entry.slot);
+		if (place > 0) this.packed?.remove(place);
 	}
 
-	/** The same of an entry that may be packed. */
-	dropPacked(home: EntryHome, key: string, slot: number): void {
-		if (this.packed === null || home.number === 0) return;
-		const place = this.packed.find(home, key);
-		if (place === 0) return;
+	/** The same of what is packed at that place, and not in the heap. */
+	dropPacked(home: EntryHome, place: number, slot: number): void {
 		this.#wanted[slot % this.#wanted.length] = slot;
-		this.packed.remove(place);
+		this.packed?.remove(place);
 		home.counts.changes++;
 	}
 
-	#remove(entry: CacheEntry): void {
-		const { home, weight } = entry;
-		if (home === null) return;
-		home.entries.delete(entry.key);
-		home.counts.weight -= weight;
-		entry.home = null;
-		this.#recency.remove(entry);
-		this.#weight -= weight;
-		entry.weight -= ENTRY_BYTES;
+	/** Those in the heap of the cache that counts there. */
+	dropWhere(counts: KeptCounts, matches: (entry: CacheEntry) => boolean): void {
+		const isOwn = (entry: CacheEntry) =>
+			entry.home?.counts === counts && matches(entry);
+		for (const entry of this.#heap.where(isOwn)) this.drop(entry);
 	}
 
-	/**
-	 * Evicts the oldest entries that were not read since they were added, or since
-	 * they were last the oldest (the CLOCK algorithm): a hit sets a flag, where the
-	 * exact order of use would write into four objects.
-	 */
+	/** Drops all that is packed, of all caches. */
+	dropAllPacked(): void {
+		const isPacked = ({ place }: CacheEntry) => place > 0;
+		for (const entry of this.#heap.where(isPacked)) this.#heap.remove(entry);
+		this.packed?.clear();
+	}
+
 	#evict(): void {
-		let passes = MAX_PASSES;
-		while (this.#weight > this.#maxWeight && this.#recency.oldest !== null) {
-			const entry = this.#recency.oldest;
-			if (entry.wasRead && passes > 0) {
-				passes--;
-				entry.wasRead = false;
-				this.#recency.renew(entry);
-			} else {
-				this.#pack(entry);
-				this.#remove(entry);
-				// One answer may take the room of many objects.
-				passes = MAX_PASSES;
+		while (this.#heap.weight > this.#maxWeight) {
+			const entry = this.#heap.next();
+			const { home, place } = entry;
+			this.#heap.remove(entry);
+			if (home === null) continue;
+			if (place > 0) this.#leave(home, entry, place);
+			else {
+				home.counts.evictions++;
+				home.counts.changes++;
 			}
 		}
 	}
 
 	/**
-	 * What is in its map is good whatever the versions were when it was read, as
+	 * What is in the heap is good whatever the versions were when it was read, as
 	 * invalidations drop it: so the packed entry is good for as long as the versions
-	 * of now. A value that was not known to be current is not packed.
+	 * of now.
 	 */
-	#pack(entry: CacheEntry): void {
-		const { home, slot, channel, proof } = entry;
-		if (home === null) return;
-		const { versions, counts } = home;
-		const isPacked =
-			this.packed !== null &&
-			versions !== null &&
-			proof !== null &&
-			this.packed.put(home, entry, versions.packedSumOf(slot, channel));
-		if (isPacked) return;
-		counts.evictions++;
-		counts.changes++;
+	#leave({ versions }: EntryHome, entry: CacheEntry, place: number): void {
+		if (versions === null) return;
+		const { slot, channel } = entry;
+		this.packed?.noteLeft(place, versions.packedSumOf(slot, channel));
 	}
 }
 
 /** The share of the bound that packed entries have. The rest has room for what requests use at the moment. */
 const PACKED = 7 / 8;
-/** Fields, key and place in the map of an entry, in bytes, approximately. */
-export const ENTRY_BYTES = 180;
 /** What an object or a head takes with its entry, in bytes, approximately. */
 const USUAL_WEIGHT = 1_024;
 /** An eviction leaves room for less than one entry. */
 const FULL = 0.9;
-/** Entries that are passed over for one that leaves; so it takes microseconds even if all were read. */
-const MAX_PASSES = 64;

@@ -1,5 +1,6 @@
 import type { MaybePromise } from "../util/maybePromise.ts";
 import { type CacheEntry, type KeptCounts, newCounts } from "./cacheEntry.ts";
+import { CacheKey } from "./cacheKey.ts";
 import {
 	type CachePartition,
 	type Joined,
@@ -14,7 +15,7 @@ import {
 import type { LocalCacheLevel } from "./diagnostics.ts";
 import { EntryAges } from "./entryAges.ts";
 import type { KeptEntries } from "./keptEntries.ts";
-import type { Unpack } from "./packedEntries.ts";
+import { END_MS, type Unpack } from "./packedEntries.ts";
 import { ALL_CHANNELS, CHANNELS, SlotVersions } from "./slotVersions.ts";
 
 /**
@@ -27,9 +28,8 @@ import { ALL_CHANNELS, CHANNELS, SlotVersions } from "./slotVersions.ts";
  * later readers. What was made of entries, as whole answers, is valid for as
  * long as the versions of the slots of their keys do not rise.
  *
- * A hit costs one look into a map: time is taken once for many reads
- * (`moment`), keys are hashed for their slot only when they are kept and
- * invalidated, and the order of eviction changes only when something is evicted.
+ * A hit costs one look into a table: time is taken once for many reads (`moment`),
+ * and the order of eviction changes only when something is evicted.
  * A read of many keys that are missing is one object, the batch.
  */
 export class LocalCache<V extends CacheEntry> {
@@ -51,7 +51,9 @@ export class LocalCache<V extends CacheEntry> {
 	#misses = 0;
 	#refused = 0;
 	readonly #ages: EntryAges;
-	readonly #channelOf: (key: string) => number;
+	readonly #channelOf: (key: string, upper: number) => number;
+	/** The key that is looked at. */
+	readonly #key = new CacheKey();
 	/** Channels. */
 	#bypassed: ReadonlySet<number> = new Set();
 	#isBypassedKey: ((key: string) => boolean) | null = null;
@@ -95,32 +97,62 @@ export class LocalCache<V extends CacheEntry> {
 		key: string,
 		moment: Moment = this.moment(),
 	): V | undefined {
-		const entry =
-			partition.entries.get(key) ?? this.#unpacked(partition, key, moment);
+		const entry = this.#find(partition, key, moment);
 		if (entry === undefined || moment >= entry.end) {
 			if (entry !== undefined && moment !== OVERDUE) this.#kept.drop(entry);
 			return undefined;
 		}
 		if (this.#isBypassedKey?.(key)) return undefined;
 		this.#hits++;
-		if (!entry.wasRead) entry.wasRead = true;
 		return entry;
 	}
 
-	/** The entry that was packed, if nothing has changed that may be it. */
-	#unpacked(
+	/** Notes that it was read. */
+	#find(
 		partition: CachePartition<V>,
 		key: string,
 		moment: Moment,
 	): V | undefined {
-		const { packed } = this.#kept;
-		if (packed === null || partition.number === 0 || moment === OVERDUE) {
-			return undefined;
+		const place = this.#placeOf(partition, key);
+		const entry = this.#inHeap(partition, key, place);
+		if (entry === undefined) {
+			return place === 0 || moment === OVERDUE
+				? undefined
+				: this.#unpacked(partition, key, place, moment);
 		}
-		const place = packed.find(partition, key);
-		if (place === 0) return undefined;
-		const slot = this.#versions.slotOf(partition, key);
-		const channel = this.#channelOf(key);
+		if (!entry.wasRead) entry.wasRead = true;
+		return entry;
+	}
+
+	/** Where it is packed; 0 if it is not. */
+	#placeOf(partition: CachePartition<V>, key: string): number {
+		const { packed } = this.#kept;
+		if (packed === null || partition.number === 0) return 0;
+		this.#key.read(partition.hash, key);
+		return packed.find(partition, this.#key);
+	}
+
+	#inHeap(
+		{ entries }: CachePartition<V>,
+		key: string,
+		place: number,
+	): V | undefined {
+		if (place > 0) return this.#kept.packed?.unpacked(place) as V | undefined;
+		// V8 hashes a key before it looks whether the map has any.
+		return entries.size === 0 ? undefined : entries.get(key);
+	}
+
+	/** The entry that was packed, if nothing has changed that may be it. The key was read. */
+	#unpacked(
+		partition: CachePartition<V>,
+		key: string,
+		place: number,
+		moment: Moment,
+	): V | undefined {
+		const { packed } = this.#kept;
+		if (packed === null) return undefined;
+		const slot = this.#versions.slotOf(this.#key);
+		const channel = this.#channelOfKey(key);
 		const end = packed.endAt(place);
 		const proof = this.#versions.packedSumOf(slot, channel);
 		const isGood = moment < end && packed.proofAt(place) === proof;
@@ -129,7 +161,7 @@ export class LocalCache<V extends CacheEntry> {
 				? packed.unpackedAt(place, key, this.#unpack)
 				: null;
 		if (value === null) {
-			this.#kept.dropPacked(partition, key, slot);
+			this.#kept.dropPacked(partition, place, slot);
 			return undefined;
 		}
 		value.slot = slot;
@@ -182,7 +214,8 @@ export class LocalCache<V extends CacheEntry> {
 				this.#hits--;
 			}
 			this.#misses++;
-			const slot = this.#versions.slotOf(partition, key);
+			this.#key.read(partition.hash, key);
+			const slot = this.#versions.slotOf(this.#key);
 			const running = this.#running[slot % RUNNING_SLOTS] ?? null;
 			const at =
 				running !== null &&
@@ -290,7 +323,8 @@ export class LocalCache<V extends CacheEntry> {
 		const slot = wanted.slots[at] as number;
 		const key = wanted.keys.names[index] as string;
 		const partition = wanted.keys.partitionOf(index);
-		const channel = this.#channelOf(key);
+		this.#key.read(partition.hash, key);
+		const channel = this.#channelOfKey(key);
 		if (this.#bypassed.has(channel)) {
 			this.#refused++;
 			return;
@@ -298,31 +332,67 @@ export class LocalCache<V extends CacheEntry> {
 		if (value.home !== null) this.#kept.drop(value);
 		value.slot = slot;
 		value.channel = channel;
-		value.end = Math.floor(readAt + this.#ages.at(value.slot, channel));
+		const end = readAt + this.#ages.at(value.slot, channel);
+		value.end = this.#unpack === null ? end : Math.floor(end / END_MS) * END_MS;
 		if (!this.#isBypassedKey?.(key)) {
 			value.proof = this.#versions.sumOf(slot, channel);
 		}
-		const former =
-			partition.entries.get(key) ?? this.#unpacked(partition, key, this.#now());
-		if (former === undefined && !this.#kept.admits(slot)) return;
+		const former = this.#find(partition, key, this.#now());
+		if (former === undefined && !this.#kept.admits(partition, slot)) return;
 		if (former !== undefined) {
 			if (this.#isBetter?.(former, value) && this.#now() < former.end) return;
-			this.#kept.drop(former);
-			// It may be packed only.
-			this.#kept.dropPacked(partition, key, slot);
+			this.#drop(partition, key, slot);
 		}
+		this.#put(partition, key, value);
+	}
+
+	/** Rises with each change of the key, and whatever else may end what is cached of it. */
+	versionOf(partition: CachePartition<V>, key: string): number {
+		this.#key.read(partition.hash, key);
+		const slot = this.#versions.slotOf(this.#key);
+		return this.#versions.sumOf(slot, this.#channelOfKey(key));
+	}
+
+	/** Keeps a value that nobody read: what a writer made of the one that was there, which is known to be the last. It is as old as that one. */
+	keep(partition: CachePartition<V>, key: string, value: V, end: number): void {
+		const moment = this.moment();
+		if (moment >= end || this.#kept.isNothing) return;
+		// Its readers came later, and know as much.
+		if (this.#find(partition, key, moment) !== undefined) return;
+		this.#key.read(partition.hash, key);
+		value.slot = this.#versions.slotOf(this.#key);
+		value.channel = this.#channelOfKey(key);
+		value.end = end;
+		value.proof = this.#versions.sumOf(value.slot, value.channel);
+		this.#put(partition, key, value);
+	}
+
+	/** The key was read. */
+	#put(partition: CachePartition<V>, key: string, value: V): void {
+		if (this.#kept.pack(partition, this.#key, value)) return;
 		this.#kept.add(partition, key, value);
+	}
+
+	/** The key was read. */
+	#channelOfKey(key: string): number {
+		return this.#channelOf(key, this.#key.words[0] as number);
 	}
 
 	/** Drops the key, and detaches reads of it that run. Call it when a change is committed, and when it may have been. */
 	invalidate(partition: CachePartition<V>, key: string): void {
-		const slot = this.#versions.slotOf(partition, key);
+		this.#key.read(partition.hash, key);
+		const slot = this.#versions.slotOf(this.#key);
 		this.#running[slot % RUNNING_SLOTS] = null;
 		if (this.#kept.isNothing) return;
 		this.#versions.raise(slot);
-		const entry = partition.entries.get(key);
+		this.#drop(partition, key, slot);
+	}
+
+	#drop(partition: CachePartition<V>, key: string, slot: number): void {
+		const place = this.#placeOf(partition, key);
+		const entry = this.#inHeap(partition, key, place);
 		if (entry !== undefined) this.#kept.drop(entry);
-		else this.#kept.dropPacked(partition, key, slot);
+		else if (place > 0) this.#kept.dropPacked(partition, place, slot);
 	}
 
 	/** Drops every key, and detaches all reads that run. */
@@ -357,15 +427,11 @@ export class LocalCache<V extends CacheEntry> {
 	#detachAll(channels: ReadonlySet<number>): void {
 		this.#detached++;
 		this.#versions.raiseChannels(channels, true);
-		if (channels.size === CHANNELS) this.#kept.packed?.clear();
+		if (channels.size === CHANNELS) this.#kept.dropAllPacked();
 	}
 
-	#dropWhere(matches: (entry: V) => boolean): void {
-		for (const { entries } of this.#partitions.values()) {
-			for (const entry of entries.values()) {
-				if (matches(entry)) this.#kept.drop(entry);
-			}
-		}
+	#dropWhere(matches: (entry: CacheEntry) => boolean): void {
+		this.#kept.dropWhere(this.#counts, matches);
 	}
 
 	/** While on, nothing of these channels is cached: for a time in which invalidations of other processes are not received on them. */

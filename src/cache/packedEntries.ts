@@ -1,5 +1,6 @@
-import { splitId } from "../id/idWords.ts";
 import type { CacheEntry, EntryHome } from "./cacheEntry.ts";
+import { type CacheKey, hashOf } from "./cacheKey.ts";
+import type { HeapEntries } from "./heapEntries.ts";
 
 /**
  * Entries as bytes outside of V8's heap, so that a collection of garbage does not
@@ -12,8 +13,8 @@ import type { CacheEntry, EntryHome } from "./cacheEntry.ts";
  * is evicted (the CLOCK algorithm).
  *
  * What is read once is not worth a place in the heap: it gets one when it is read
- * again. While the heap has an entry too, it stays here: mostly it comes back
- * unchanged, and nothing is written then.
+ * again. While the heap has an entry too, it stays here and says where that is: so
+ * one look finds both, and nothing is written when it leaves the heap.
  */
 export class PackedEntries {
 	readonly #words: Uint32Array;
@@ -22,8 +23,8 @@ export class PackedEntries {
 	readonly #chains: Uint32Array;
 	/** From 32 bits to a chain. */
 	readonly #chainScale: number;
-	/** The key that is looked for, as two words. */
-	readonly #key = new Uint32Array(2);
+	/** What is unpacked. */
+	readonly #heap: HeapEntries;
 	readonly #homes: EntryHome[] = [];
 	/** From here to the hand the block is free. */
 	#free = START;
@@ -32,9 +33,12 @@ export class PackedEntries {
 	/** Where what the last pass left ends. */
 	#end = START;
 	/** Whether the hand went through the block once. */
-	#isFull = false;
+	#wasFull = false;
+	/** Words of all entries that were not removed. */
+	#used = 0;
 
-	constructor(bytes: number) {
+	constructor(bytes: number, heap: HeapEntries) {
+		this.#heap = heap;
 		const words = Math.max(START, Math.floor(bytes / 4));
 		this.#words = new Uint32Array(words);
 		this.#bytes = Buffer.from(this.#words.buffer);
@@ -42,18 +46,18 @@ export class PackedEntries {
 		this.#chainScale = this.#chains.length / 2 ** 32;
 	}
 
-	/** Whether a new entry takes the place of others. */
+	/** Whether a new entry mostly takes the place of others. */
 	get isFull(): boolean {
-		return this.#isFull;
+		return this.#wasFull && this.#used > this.#words.length * FULL;
 	}
 
 	/** Where the entry of this key is; 0 if it is not here. */
-	find({ number }: EntryHome, key: string): number {
-		if (number === 0 || !splitId(key, this.#key)) return 0;
+	find({ number }: EntryHome, key: CacheKey): number {
+		if (!key.isId) return 0;
 		const words = this.#words;
-		const high = this.#key[0] as number;
-		const low = this.#key[1] as number;
-		let at = this.#chains[this.#chainOf(number, high, low)] as number;
+		const high = key.words[0];
+		const low = key.words[1];
+		let at = this.#chains[this.#chainOf(key.hash)] as number;
 		while (at !== 0) {
 			if (
 				words[at + LOW] === low &&
@@ -67,13 +71,20 @@ export class PackedEntries {
 		return 0;
 	}
 
-	/** When it is too old, on the cache's clock: a second early at most. */
+	/** When it is too old, on the cache's clock. */
 	endAt(at: number): number {
-		const seconds = this.#words[at + END] as number;
-		return seconds === NEVER ? Number.POSITIVE_INFINITY : seconds * 1_000;
+		const end = this.#words[at + END] as number;
+		return end === NEVER ? Number.POSITIVE_INFINITY : end * END_MS;
 	}
 
-	/** What `SlotVersions.packedSumOf` was when it was last known to be good. */
+	/** The same entry in the heap, if it is there. */
+	unpacked(at: number): CacheEntry | undefined {
+		const words = this.#words;
+		if (((words[at + ABOUT] as number) & IN_HEAP) === 0) return undefined;
+		return this.#heap.at(words[at + PROOF] as number);
+	}
+
+	/** What `SlotVersions.packedSumOf` was when it was last known to be good. It is not in the heap. */
 	proofAt(at: number): number {
 		return this.#words[at + PROOF] as number;
 	}
@@ -88,34 +99,37 @@ export class PackedEntries {
 	/** Whether it was read before since it is only here. */
 	noteRead(at: number): boolean {
 		const about = this.#words[at + ABOUT] as number;
-		if ((about & WAS_READ) !== 0) return true;
 		this.#words[at + ABOUT] = about | WAS_READ | WAS_USED;
-		return false;
+		return (about & WAS_READ) !== 0;
 	}
 
-	/** The heap has it from now on too, until it is put here again or removed. */
-	noteUnpacked(at: number): void {
-		const about = this.#words[at + ABOUT] as number;
-		if ((about & IN_HEAP) === 0) this.#homeAt(at).counts.packed--;
-		this.#words[at + ABOUT] = about | IN_HEAP;
-	}
-
-	/** The entry leaves the heap. False if it does not fit here, or cannot be packed. */
-	put(home: EntryHome, entry: CacheEntry, proof: number): boolean {
-		const { key, end } = entry;
+	/** The heap has it from now on too, at that place. */
+	noteUnpacked(at: number, inHeap: number): void {
 		const words = this.#words;
-		const former = this.find(home, key);
-		if (former !== 0) {
-			// It came from there, and nothing says that it changed.
-			if (words[former + PROOF] === proof) {
-				const about = words[former + ABOUT] as number;
-				if ((about & IN_HEAP) !== 0) home.counts.packed++;
-				words[former + ABOUT] = (about & ~IN_HEAP & ~WAS_READ) | WAS_USED;
-				return true;
-			}
-			this.remove(former);
-		}
-		if (!splitId(key, this.#key)) return false;
+		words[at + ABOUT] = (words[at + ABOUT] as number) | IN_HEAP;
+		words[at + PROOF] = inHeap;
+	}
+
+	/** It left the heap. */
+	noteLeft(at: number, proof: number): void {
+		const words = this.#words;
+		const about = words[at + ABOUT] as number;
+		words[at + ABOUT] = (about & ~IN_HEAP & ~WAS_READ) | WAS_USED;
+		words[at + PROOF] = proof;
+	}
+
+	/** A new entry, which was read once. False if it does not fit here, or cannot be packed. */
+	put(
+		home: EntryHome,
+		key: CacheKey,
+		entry: CacheEntry,
+		proof: number,
+	): boolean {
+		if (!key.isId) return false;
+		const words = this.#words;
+		const isEndless = entry.end === Number.POSITIVE_INFINITY;
+		const end = isEndless ? NEVER : Math.floor(entry.end / END_MS);
+		if (!isEndless && end >= NEVER) return false;
 		const bytes = entry.pack(SCRATCH);
 		if (bytes < 0) return false;
 		const size = HEADER + Math.ceil(bytes / 4);
@@ -124,36 +138,41 @@ export class PackedEntries {
 			if (this.#homes.length === MAX_HOMES) return false;
 			home.number = this.#homes.push(home);
 		}
-		const high = this.#key[0] as number;
-		const low = this.#key[1] as number;
 		const at = this.#makeRoom(size);
 		SCRATCH.copy(this.#bytes, (at + HEADER) * 4, 0, bytes);
-		const chain = this.#chainOf(home.number, high, low);
+		const chain = this.#chainOf(key.hash);
 		words[at + NEXT] = this.#chains[chain] as number;
-		words[at + END] = Math.min(Math.floor(end / 1_000), NEVER);
+		words[at + END] = end;
 		words[at + PROOF] = proof;
 		words[at + ABOUT] =
-			((home.number << NUMBER_AT) | ((-bytes & 3) << SIZE_BITS) | size) >>> 0;
-		words[at + HIGH] = high;
-		words[at + LOW] = low;
+			(home.number << NUMBER_AT) |
+			WAS_READ |
+			((-bytes & 3) << SIZE_BITS) |
+			size;
+		words[at + HIGH] = key.words[0] as number;
+		words[at + LOW] = key.words[1] as number;
 		this.#chains[chain] = at;
 		this.#free = at + size;
+		this.#used += size;
 		home.counts.packed++;
 		home.counts.packedBytes += size * 4;
 		return true;
 	}
 
-	/** It is not found any more. Its bytes stay until the hand comes by. */
+	/** It is not found any more, and not in the heap. Its bytes stay until the hand comes by. */
 	remove(at: number): void {
 		const words = this.#words;
 		const about = words[at + ABOUT] as number;
 		this.#link(at, words[at + NEXT] as number);
 		const { counts } = this.#homeAt(at);
-		if ((about & IN_HEAP) === 0) counts.packed--;
-		counts.packedBytes -= sizeOf(about) * 4;
-		words[at + ABOUT] = sizeOf(about);
+		const size = sizeOf(about);
+		counts.packed--;
+		counts.packedBytes -= size * 4;
+		this.#used -= size;
+		words[at + ABOUT] = size;
 	}
 
+	/** None is in the heap. */
 	clear(): void {
 		for (const { counts } of this.#homes) {
 			counts.packed = 0;
@@ -164,7 +183,8 @@ export class PackedEntries {
 		this.#free = START;
 		this.#hand = START;
 		this.#end = START;
-		this.#isFull = false;
+		this.#wasFull = false;
+		this.#used = 0;
 	}
 
 	/** Where that many words are free. */
@@ -177,22 +197,25 @@ export class PackedEntries {
 				this.#end = this.#free;
 				this.#free = START;
 				this.#hand = START;
-				this.#isFull = true;
+				this.#wasFull = true;
 			}
 			if (this.#free + size <= this.#hand) return this.#free;
 			const at = this.#hand;
 			this.#hand = this.#next(at);
 			const about = words[at + ABOUT] as number;
 			if (about >>> NUMBER_AT === 0) continue;
-			if ((about & IN_HEAP) === 0) {
-				if ((about & WAS_USED) !== 0 && passes-- > 0) {
-					words[at + ABOUT] = about & ~WAS_USED & ~WAS_READ;
-					this.#moveDown(at);
-					continue;
-				}
-				this.#homeAt(at).counts.evictions++;
+			const inHeap = this.unpacked(at);
+			const isUsed = inHeap !== undefined || (about & WAS_USED) !== 0;
+			if (isUsed && passes-- > 0) {
+				words[at + ABOUT] = about & ~WAS_USED & ~WAS_READ;
+				if (inHeap !== undefined) inHeap.place = this.#free;
+				this.#moveDown(at);
+				continue;
 			}
-			// The heap puts it here again when it has no room either.
+			if (inHeap !== undefined) this.#heap.remove(inHeap);
+			const { counts } = this.#homeAt(at);
+			counts.evictions++;
+			counts.changes++;
 			this.remove(at);
 		}
 	}
@@ -208,11 +231,10 @@ export class PackedEntries {
 	/** Lets what leads to one entry lead to another one, or to the end of the chain. */
 	#link(at: number, to: number): void {
 		const words = this.#words;
-		const chain = this.#chainOf(
-			this.#numberAt(at),
-			words[at + HIGH] as number,
-			words[at + LOW] as number,
-		);
+		const { hash } = this.#homeAt(at);
+		const high = words[at + HIGH] as number;
+		const low = words[at + LOW] as number;
+		const chain = this.#chainOf(hashOf(hash, high, low));
 		let from = this.#chains[chain] as number;
 		if (from === at) {
 			this.#chains[chain] = to;
@@ -222,11 +244,8 @@ export class PackedEntries {
 		words[from + NEXT] = to;
 	}
 
-	#chainOf(number: number, high: number, low: number): number {
-		let hash = Math.imul(high ^ (number << 20), 0x9e3779b1) ^ low;
-		hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
-		hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-		return Math.floor(((hash ^ (hash >>> 16)) >>> 0) * this.#chainScale);
+	#chainOf(hash: number): number {
+		return Math.floor((hash >>> 0) * this.#chainScale);
 	}
 
 	#next(at: number): number {
@@ -259,8 +278,9 @@ function sizeOf(about: number): number {
 const START = 1;
 /** Words of an entry. What was packed follows. */
 const NEXT = 0;
-/** Seconds. */
+/** In units of `END_MS`. */
 const END = 1;
+/** Of one that is in the heap its place there. */
 const PROOF = 2;
 /** The number of its home (0 once it was removed), flags, bytes of its last word that it has not, and its words. */
 const ABOUT = 3;
@@ -275,12 +295,17 @@ const FLAGS_AT = SIZE_BITS + 2;
 const IN_HEAP = 1 << FLAGS_AT;
 /** Since the hand came by. */
 const WAS_USED = 2 << FLAGS_AT;
-/** The same, or since it left the heap: the next read brings it into the heap. */
+/** The same, or since it came or left the heap: the next read brings it into the heap. */
 const WAS_READ = 4 << FLAGS_AT;
 const NUMBER_AT = FLAGS_AT + 3;
 const MAX_HOMES = 2 ** (32 - NUMBER_AT) - 1;
 
+/** Entries end at multiples of this: so an end has one word in the first year of a process, after which it packs none. */
+export const END_MS = 8;
 const NEVER = 0xffffffff;
+/** The share of the block that has to be used, since what is removed leaves room that is found later. */
+const FULL = 0.9;
+
 /** What is longer is rare. */
 const SCRATCH = Buffer.alloc(128 * 1_024);
 /** One entry takes the place of some. */

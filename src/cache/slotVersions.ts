@@ -1,4 +1,4 @@
-import { fnv1a } from "../util/fnv1a.ts";
+import type { CacheKey } from "./cacheKey.ts";
 
 /** Invalidations of other processes arrive in so many parts (freshness/channels.ts), each of which may be lost by itself. */
 export const CHANNELS = 32;
@@ -35,9 +35,8 @@ export class SlotVersions {
 		this.#first = KEY_SLOTS + number * SLOTS;
 	}
 
-	/** `hash` is that of the name of the partition. */
-	slotOf({ hash }: { readonly hash: number }, key: string): number {
-		return this.#first + (fnv1a(key, hash) % SLOTS);
+	slotOf({ hash }: CacheKey): number {
+		return this.#first + (hash & (SLOTS - 1));
 	}
 
 	/** The versions of a slot and a channel together. Either only rises. */

@@ -18,7 +18,15 @@ export function channelOfId(id: string): number {
 	return channelOfShard(shardOf(id as Id));
 }
 
+/** The same by the upper 32 bits of the id. */
+export function channelOfWord(_id: string, upper: number): number {
+	return channelOfShard(upper >>> SHARD_AT);
+}
+
 /** By `lookupName`. */
 export function channelOfLookup(name: string): number {
 	return fnv1a(name) % CHANNELS;
 }
+
+/** Where the shard begins in the upper half of an id. */
+const SHARD_AT = 14;

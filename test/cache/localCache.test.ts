@@ -5,7 +5,8 @@ import {
 	INVALIDATED_MAX_AGE_MS,
 	MAX_AGE_MS,
 } from "../../src/cache/entryAges.ts";
-import { ENTRY_BYTES, KeptEntries } from "../../src/cache/keptEntries.ts";
+import { ENTRY_BYTES } from "../../src/cache/heapEntries.ts";
+import { KeptEntries } from "../../src/cache/keptEntries.ts";
 import type { CallOptions } from "../../src/trace.ts";
 import { leftBytes } from "../helpers/heldBytes.ts";
 import { TextCache } from "../helpers/textCache.ts";

@@ -2,7 +2,7 @@ import type { LocalCacheOptions } from "../../cache/cachePartition.ts";
 import { LocalCache, type Moment } from "../../cache/localCache.ts";
 import { readThrough } from "../../cache/readThrough.ts";
 import { CorkboardError } from "../../errors.ts";
-import { channelOfId } from "../../freshness/channels.ts";
+import { channelOfWord } from "../../freshness/channels.ts";
 import {
 	type SharedCaches,
 	sharedListKey,
@@ -48,7 +48,7 @@ export class HeadCache {
 			isKept: ({ isStale }) => !isStale,
 			unpack: (from, bytes, start, end) =>
 				Head.unpacked(from as Id, bytes, start, end),
-			channelOf: channelOfId,
+			channelOf: channelOfWord,
 			...limits,
 		});
 	}

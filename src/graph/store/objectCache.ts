@@ -5,7 +5,7 @@ import type {
 import { LocalCache, type Moment } from "../../cache/localCache.ts";
 import { readThrough } from "../../cache/readThrough.ts";
 import { asCorkboardError, CorkboardError } from "../../errors.ts";
-import { channelOfId } from "../../freshness/channels.ts";
+import { channelOfWord } from "../../freshness/channels.ts";
 import {
 	type SharedCaches,
 	sharedObjectKey,
@@ -35,8 +35,6 @@ export class ObjectCache {
 	readonly #shared: SharedCaches | undefined;
 	readonly #isOverdue: () => boolean;
 	readonly #partition: CachePartition<CachedObject>;
-	/** One function for all objects, which keep it. */
-	readonly #parse: (id: Id, text: string) => ReadObject;
 	readonly #toRead: (id: Id, data: JsonObject) => ReadObject;
 
 	constructor(
@@ -57,11 +55,10 @@ export class ObjectCache {
 				const read = this.#toRead(id as Id, unpackJson(from, start, end));
 				return CachedObject.unpacked(read, end - start);
 			},
-			channelOf: channelOfId,
+			channelOf: channelOfWord,
 			...limits,
 		});
 		this.#partition = this.local.partition("");
-		this.#parse = (id, text) => this.#toRead(id, parseStoredObject(id, text));
 		this.#toRead = (id, data) => {
 			const node = { id, type: typeNameOf(model, id) as string, data };
 			return { node, facts: visibility.factsOf(node) };
@@ -138,9 +135,10 @@ export class ObjectCache {
 	}
 
 	#toCached(id: Id, text: string | null): KeyResult<CachedObject> {
-		if (text === null) return CachedObject.absent(id);
+		if (text === null) return CachedObject.absent();
 		try {
-			return CachedObject.stored(id, text, this.#parse);
+			const read = this.#toRead(id, parseStoredObject(id, text));
+			return CachedObject.stored(read, text);
 		} catch (thrown) {
 			return asCorkboardError(thrown);
 		}

@@ -226,6 +226,7 @@ function copyOf(name: string): string {
 
 /** A compressed form is counted before it exists, and a character of the key as two bytes. */
 function bytesOf({ body: { length }, reuse }: KeptAnswer, key: string): number {
-	const compressed = length < COMPRESSED_BYTES ? 0 : length / COMPRESSION;
+	const compressed =
+		length < COMPRESSED_BYTES ? 0 : Math.ceil(length / COMPRESSION);
 	return ANSWER_BYTES + 2 * key.length + length + compressed + reuse.bytes;
 }

@@ -1,7 +1,7 @@
 // Runs in a process of its own: it measures the heap.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ENTRY_BYTES } from "../../../src/cache/keptEntries.ts";
+import { ENTRY_BYTES } from "../../../src/cache/heapEntries.ts";
 import { CachedObject } from "../../../src/graph/store/cachedObject.ts";
 import { Head } from "../../../src/graph/store/head.ts";
 import { packJson, unpackJson } from "../../../src/graph/store/packedJson.ts";
@@ -70,34 +70,6 @@ describe("the head of a list", () => {
 	});
 });
 
-const parse = (id: Id, text: string) => ({
-	node: { id, type: "Pin", data: JSON.parse(text) },
-	facts: null,
-});
-
-describe("a cached object", () => {
-	it("is the same after it was let go of", () => {
-		const text = JSON.stringify({ details: "a" });
-		const object = CachedObject.stored(idAt(1), text, parse);
-		const { node } = object;
-		CachedObject.letGo(object);
-		assert.notEqual(object.node, node);
-		assert.deepEqual(object.node, node);
-	});
-
-	it("is let go of when many others were read, and parsed once until then", () => {
-		const text = JSON.stringify({ details: "a" });
-		const object = CachedObject.stored(idAt(1), text, parse);
-		const { node } = object;
-		for (let at = 0; at < 8_191; at++) {
-			CachedObject.stored(idAt(at), text, parse);
-		}
-		assert.equal(object.node, node);
-		CachedObject.stored(idAt(0), text, parse);
-		assert.notEqual(object.node, node);
-	});
-});
-
 describe("a cached object weighs at least what it takes", () => {
 	for (const [script, letter] of [
 		["Latin", "a"],
@@ -112,9 +84,10 @@ describe("a cached object weighs at least what it takes", () => {
 						owner: idAt(at + 1),
 					}),
 				);
-				const object = CachedObject.stored(idAt(at), text, parse);
-				CachedObject.letGo(object);
-				return object;
+				const data = JSON.parse(text);
+				const node = { id: idAt(at), type: "Pin", data };
+				const facts = { ...FACTS, parent: idAt(at) };
+				return CachedObject.stored({ node, facts }, text);
 			};
 			const bytes = heldBytes(1_000, make);
 			const { weight } = make(0);
