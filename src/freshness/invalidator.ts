@@ -26,7 +26,7 @@ import { SharedInvalidations } from "./sharedInvalidations.ts";
 export interface Invalidator {
 	/** The host of the shared cache that holds an object or a list's head, as `host:port`; null without such a cache. */
 	cacheHostOf(key: Id | ListKey): string | null;
-	/** After COMMIT: drops the keys from all caches, here and in other processes. Returns whether the shared caches acknowledged and Redis took the publication. From the call on, this process reads no old value, acknowledged or not. */
+	/** After COMMIT: drops the keys from all caches, `OWN_DROPS` times here, and in other processes. Returns whether the shared caches acknowledged and Redis took the publication. From the call on, this process reads no old value, acknowledged or not. */
 	invalidate(changed: ChangedKeys, trace?: WriteTrace): Promise<boolean>;
 	/** Whether the shared caches acknowledged all invalidations of these keys and Redis took what was published of them, after waiting for that at most so long. */
 	untilInvalidated(changed: ChangedKeys, ms: number): Promise<boolean>;
@@ -37,6 +37,9 @@ export interface Invalidator {
 	/** Drops the rows from the cache in this process, and makes the others drop theirs. */
 	invalidateLookups(keys: readonly LookupKey[]): void;
 }
+
+/** A read that began before the delete in a shared cache may end after it. */
+export const OWN_DROPS = 2;
 
 /**
  * The invalidation protocol (docs/consistency.md, "3. Caches"). The steps of a

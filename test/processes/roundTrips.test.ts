@@ -215,6 +215,25 @@ describe("round trips to MySQL", () => {
 		);
 	});
 
+	it("what likePin changed is read from neither Redis nor MySQL", async () => {
+		const board = await made(user(ELSEWHERE), "createBoard", `name: "Orchid"`);
+		const pin = await made(user(ELSEWHERE), "createPin", `boardId: "${board}"`);
+		const read = `{ pin(id: "${pin}") { viewerLikes likedBy(first: 3) { totalCount nodes { id } } } }`;
+		const shown = (process: Process) => run(process, user(HERE), read);
+		await shown(writer);
+		await run(writer, user(HERE), like(pin));
+		await writer.store.outboxDeletions.flush();
+		const calls = await publishedDuring<CacheCall>(
+			CACHE_CHANNELS.cacheCall,
+			() => assertRoundTrips(0, user(HERE), read),
+		);
+		assert.deepEqual(
+			calls.filter(({ layer, verb }) => layer === "redis" && verb === "get"),
+			[],
+		);
+		assert.deepEqual(await shown(writer), await shown(other));
+	});
+
 	it("likePin on one shard takes at most three", async () => {
 		const board = await made(user(HERE), "createBoard", `name: "Kitchen"`);
 		const pins = [

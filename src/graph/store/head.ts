@@ -1,6 +1,6 @@
 import { CacheEntry } from "../../cache/cacheEntry.ts";
 import type { Id } from "../../id/ids.ts";
-import type { Position } from "../../storage/rows.ts";
+import type { ListRow, Position } from "../../storage/rows.ts";
 import { LastInTurn } from "../../util/lastInTurn.ts";
 import {
 	countOf,
@@ -192,6 +192,33 @@ export class Head extends CacheEntry {
 		if (at < 0 || at >= this.size)
 			throw new RangeError(`No edge ${at} of ${this.size}.`);
 		return at;
+	}
+
+	/**
+	 * The head of the list once it has one more edge, which comes first. Null if that is
+	 * not how the list came from this head: its row was `before`, and is `after`.
+	 * Without edges the count says all. Else an edge that is missing here has raised the
+	 * last sequence or the count, unless another one was removed and both are older
+	 * than the last: then the new head lacks what this one lacked.
+	 */
+	withFirst(first: Position, before: ListRow, after: ListRow): Head | null {
+		const { from, count, epoch, complete, size } = this;
+		const isBefore =
+			before.count === count &&
+			before.epoch === epoch &&
+			(size === 0 || before.lastSequence === this.sequence(0));
+		const isAfter =
+			after.count === count + 1 &&
+			after.epoch === epoch &&
+			(size === 0 || this.compare(0, first) < 0);
+		if (!isBefore || !isAfter || size >= DEEPEST_HEAD) return null;
+		if (this.has(first.to)) return null;
+		const edges = [first, ...this.slice()];
+		return Head.of(
+			{ from, count: count + 1, epoch, complete },
+			// As deep as before, if there are more.
+			complete ? edges : edges.slice(0, size),
+		);
 	}
 
 	static readonly letGo = (head: Head): void => {

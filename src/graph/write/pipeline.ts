@@ -1,10 +1,12 @@
 import { CorkboardError } from "../../errors.ts";
 import type { ChangedKeys } from "../../freshness/changedKeys.ts";
+import { OWN_DROPS } from "../../freshness/invalidator.ts";
 import type { Id } from "../../id/ids.ts";
 import { entryName, listName } from "../../storage/keys.ts";
 import type {
 	KeyResult,
 	ListKey,
+	ListRow,
 	LookupChange,
 	LookupRow,
 	ObjectToCreate,
@@ -34,6 +36,7 @@ import type { Committed, Writer, WriteTransaction } from "../outbox/writer.ts";
 import { type EntryJob, noQueue } from "../store/jobQueue.ts";
 import type { Store } from "../store/store.ts";
 import { typeNameOf } from "../store/typeName.ts";
+import { WrittenHeads } from "../store/writtenHeads.ts";
 import type { WrittenState } from "../types.ts";
 import { describeWrite, summarizeWrite } from "./describeWrite.ts";
 
@@ -97,6 +100,11 @@ export class WritePipeline implements Writer {
 		let outboxEntry: JsonObject | undefined;
 		let beside: JsonObject | undefined;
 		let objects: ReturnType<typeof transaction.decide>["objects"];
+		let edges: ReturnType<typeof transaction.decide>["edges"];
+		let rows: readonly ListRow[] = [];
+		const heads = this.#ofRequest
+			? new WrittenHeads(store.headCache.local, changed.lists)
+			: null;
 		/** Whether changes were sent with COMMIT, or may have been. */
 		let mayBeCommitted = false;
 		let committed: TransactionResult<T>;
@@ -113,6 +121,8 @@ export class WritePipeline implements Writer {
 						mayBeCommitted = true;
 						created = reads.created;
 						objects = decision.objects;
+						edges = decision.edges;
+						rows = reads.lists;
 						// 3. Write: the port writes objects, edges, counts and the outbox row.
 						const { entry, hides: _, ...writes } = decision;
 						const invalidates =
@@ -147,7 +157,9 @@ export class WritePipeline implements Writer {
 
 		// 5. Invalidate: this process's caches, the shared caches, other processes.
 		for (const changes of this.#changes) changes.push(changed);
+		heads?.committed(edges ?? [], rows, committed.lists);
 		const invalidated = await store.invalidator.invalidate(changed, trace);
+		if (invalidated) heads?.dropped(OWN_DROPS);
 		trace?.end(summary);
 		if (this.#ofRequest) {
 			this.#remember(transaction, created, objects);
