@@ -2,7 +2,7 @@ import type { SlotVersions } from "./slotVersions.ts";
 
 /** What one cache holds of the memory that several share. */
 export interface KeptCounts {
-	/** Bytes of its entries in maps, approximately. */
+	/** Bytes of its entries in the heap, approximately. */
 	weight: number;
 	/** Entries that are packed, those that are in the heap as well included. */
 	packed: number;
@@ -45,11 +45,11 @@ export class CacheEntry {
 	slot = 0;
 	/** On which its invalidations arrive. */
 	channel = 0;
-	/** When it is too old, on the cache's clock. Whole milliseconds. */
+	/** When it is too old, on the cache's clock. */
 	end = 0;
 	/** The sum of the versions of its slot and channel when it was read: it is current while that is the same. Null for a value that is not known to have been current. */
 	proof: number | null = null;
-	/** Bytes, approximately; while a cache keeps it, those of the entry included. */
+	/** Bytes, approximately; while a cache has it in the heap, those of the entry included. */
 	weight: number;
 	/** Whether it was read since it was added, or since eviction passed over it. */
 	wasRead = false;

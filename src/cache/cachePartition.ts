@@ -109,7 +109,7 @@ export interface LocalCacheOptions<V> {
 	/** A table of versions that several caches share, and which of them this one is. */
 	readonly versions?: Uint32Array;
 	readonly number?: number;
-	/** On which channel the invalidations of a key arrive. With the upper 32 bits of a key that is an id. */
+	/** On which channel the invalidations of a key arrive. `upper` are the upper 32 bits of a key that is an id, else 0. */
 	readonly channelOf?: (key: string, upper: number) => number;
 	/** Milliseconds. */
 	readonly now?: () => number;

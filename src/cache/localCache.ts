@@ -353,14 +353,16 @@ export class LocalCache<V extends CacheEntry> {
 		return this.#versions.sumOf(slot, this.#channelOfKey(key));
 	}
 
-	/** Keeps a value that nobody read: what a writer made of the one that was there, which is known to be the last. It is as old as that one. */
+	/** Keeps what a writer made of the cached value, once that was dropped. The writer knows that nothing else has changed the key since. `end` is that of the former value. */
 	keep(partition: CachePartition<V>, key: string, value: V, end: number): void {
 		const moment = this.moment();
 		if (moment >= end || this.#kept.isNothing) return;
-		// Its readers came later, and know as much.
+		// What is there was read after the drops, and has the change too.
 		if (this.#find(partition, key, moment) !== undefined) return;
 		this.#key.read(partition.hash, key);
 		value.slot = this.#versions.slotOf(this.#key);
+		// A read that runs began after the drops, and may know more.
+		if (this.#running[value.slot % RUNNING_SLOTS] !== null) return;
 		value.channel = this.#channelOfKey(key);
 		value.end = end;
 		value.proof = this.#versions.sumOf(value.slot, value.channel);

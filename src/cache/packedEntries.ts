@@ -96,7 +96,7 @@ export class PackedEntries {
 		return unpack(key, this.#bytes, (at + HEADER) * 4, end);
 	}
 
-	/** Whether it was read before since it is only here. */
+	/** Returns whether it was read before, since it came or left the heap. */
 	noteRead(at: number): boolean {
 		const about = this.#words[at + ABOUT] as number;
 		this.#words[at + ABOUT] = about | WAS_READ | WAS_USED;
@@ -303,7 +303,7 @@ const MAX_HOMES = 2 ** (32 - NUMBER_AT) - 1;
 /** Entries end at multiples of this: so an end has one word in the first year of a process, after which it packs none. */
 export const END_MS = 8;
 const NEVER = 0xffffffff;
-/** The share of the block that has to be used, since what is removed leaves room that is found later. */
+/** It counts as full if more than this share is used. What was removed leaves room that the hand finds later. */
 const FULL = 0.9;
 
 /** What is longer is rare. */

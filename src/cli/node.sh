@@ -30,7 +30,7 @@ NODE_OPTIONS="--max-semi-space-size=$young --v8-pool-size=1 $NODE_OPTIONS"
 # threads that compiled at the start leave theirs for good.
 MALLOC_ARENA_MAX=${MALLOC_ARENA_MAX:-1}
 # What the cache has packed lies all over one large piece of memory. In pages of 4 KB
-# most reads of it wait until the processor has found the page: malloc asks the kernel
+# most reads of it probably wait until the processor has found the page: malloc asks the kernel
 # for pages of 2 MB, which it gives unless it is set up to give none.
 GLIBC_TUNABLES=glibc.malloc.hugetlb=1${GLIBC_TUNABLES:+:$GLIBC_TUNABLES}
 export NODE_OPTIONS MALLOC_ARENA_MAX GLIBC_TUNABLES

@@ -38,7 +38,7 @@ export interface Invalidator {
 	invalidateLookups(keys: readonly LookupKey[]): void;
 }
 
-/** A read that began before the delete in a shared cache may end after it. */
+/** How often a write drops its keys here: before the delete in a shared cache, and after it, since a read that began before it may have ended meanwhile. */
 export const OWN_DROPS = 2;
 
 /**

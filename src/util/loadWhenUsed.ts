@@ -11,7 +11,7 @@ export function loadWhenUsed<Package>(name: string): () => Package {
 	return () => {
 		if (loaded === undefined) {
 			loaded = require(name) as Package;
-			letV8CompileStringMethods();
+			letV8MakeStringMethodsFast();
 		}
 		return loaded;
 	};
@@ -24,7 +24,7 @@ export function loadWhenUsed<Package>(name: string): () => Package {
  * of it again when compiled code reads from the object itself, and V8 compiles what was
  * called a few times.
  */
-function letV8CompileStringMethods(): void {
+function letV8MakeStringMethodsFast(): void {
 	for (let call = 0; call < CALLS; call++) lengthOf(String.prototype);
 }
 

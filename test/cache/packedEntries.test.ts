@@ -98,7 +98,7 @@ describe("an entry that is packed", () => {
 		});
 	}
 
-	it("is in the heap from its next read on, until others need the room, and good again after a change of another key there", async () => {
+	it("is in the heap from its next read on, until others need the room, and good again after keys of its channel were read past the cache", async () => {
 		const { cache, fillOthers } = open();
 		await cache.fill(A, "value");
 		await fillOthers();

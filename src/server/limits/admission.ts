@@ -10,16 +10,17 @@ export const NO_PLACE = [
 const MOST_WAIT_MS = 100;
 /**
  * It may be an overload when requests have waited for so long without a moment in
- * which none did. Until then nothing is refused: an idle process works it off. Milliseconds.
+ * which none did. Until then only what would wait beyond its deadline is refused: an
+ * idle process works off the rest. Milliseconds.
  */
 const OVERLOAD_AFTER_MS = 1_000;
 /**
- * What comes at once came in a pause, and is worked off. For each of them so many more
+ * What comes at once is taken for what came in a pause, and is worked off. For each of them so many more
  * may wait than otherwise: the clients may hold back as many, and the process may be
  * slower at first.
  */
 const SPARE = 2;
-/** With each start so many fewer. So the queue may last for twenty times the starts of what came at once. */
+/** Each start takes so many of them away: the spare of one request lasts for twenty starts. */
 const SPENT = 0.1;
 /** As many requests may wait for their start as `limit` times this: one that waits takes little beside one that runs. */
 const WAITING_PLACES = 4;
@@ -73,9 +74,9 @@ interface Sender {
  *
  * While more arrive than are started, the senders take turns. Whether that is an
  * overload, only time shows: what came in a pause of the process waits as well,
- * and is worked off. So for a second without an empty queue nothing is refused but
- * what would wait beyond its deadline, by the measured time from one start to the
- * next. After that as many wait as will be started within a tenth of a second, and
+ * and is worked off. What would wait beyond its deadline, by the measured time from one
+ * start to the next, is always refused. For a second without an empty queue nothing
+ * else is. After that as many wait as will be started within a tenth of a second, and
  * what is left of twice what came in a pause. If there are ever more, it is an
  * overload. Then pauses no longer count until the queue is empty, and what is beyond
  * the tenth of a second is refused at once: the newest of the sender who has most
@@ -196,6 +197,8 @@ export class Admission {
 	/** Whether there is no place; counted as a refusal then. */
 	isFull(): boolean {
 		if (this.#hasPlace) return false;
+		// More than any pause leaves: who may wait is decided by sender from now on.
+		if (this.#waiting >= WAITING_PLACES * this.limit) this.#isOverload = true;
 		this.#refusals.count("requests");
 		return true;
 	}
@@ -310,7 +313,7 @@ export class Admission {
 		if (this.#waitedMs === null || waiting <= LEAST_WAITING) return false;
 		if (this.#waitedMs > OVERLOAD_AFTER_MS) {
 			const spare = this.#isOverload ? 0 : this.#spare;
-			return this.#lasts(waiting - spare, MOST_WAIT_MS);
+			if (this.#lasts(waiting - spare, MOST_WAIT_MS)) return true;
 		}
 		// The time of a few starts says little.
 		return (

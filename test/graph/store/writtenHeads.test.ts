@@ -76,6 +76,20 @@ describe("the cached head of a list", () => {
 		});
 	});
 
+	/** Once a write has dropped its keys. False: nobody acknowledged it. */
+	function afterDrops(happens: () => unknown): void {
+		const { invalidator } = store;
+		const invalidate = invalidator.invalidate.bind(invalidator);
+		mock.method(
+			invalidator,
+			"invalidate",
+			async (...given: Parameters<typeof invalidate>) => {
+				const isAcknowledged = await invalidate(...given);
+				return happens() === false ? false : isAcknowledged;
+			},
+		);
+	}
+
 	const newPin = () =>
 		graph.writes.create({
 			type: "Pin",
@@ -209,6 +223,22 @@ describe("the cached head of a list", () => {
 		});
 	}
 
+	it("is dropped by a write if it is known to have changed while the write deleted its keys", async () => {
+		await likeByFirst(3);
+		await store.readHeads([{ mapping: likers(), from: pin }], 12);
+		afterDrops(() => store.headCache.invalidate(likers().name, pin));
+		await like(10, createWrites(store));
+		assert.equal(store.cachedHead(likers(), pin), undefined);
+	});
+
+	it("is dropped by a write if the deletion of its keys was not acknowledged", async () => {
+		await likeByFirst(3);
+		await store.readHeads([{ mapping: likers(), from: pin }], 12);
+		afterDrops(() => false);
+		await like(10, createWrites(store));
+		assert.equal(store.cachedHead(likers(), pin), undefined);
+	});
+
 	it("is dropped by a write that removes an edge", async () => {
 		await likeByFirst(3);
 		await store.readHeads([{ mapping: likers(), from: pin }], 12);
@@ -235,6 +265,7 @@ describe("the cached head of a list", () => {
 	it("is as old after a write as before", async () => {
 		await store.readHeads([{ mapping: likers(), from: pin }], 12);
 		const end = store.cachedHead(likers(), pin)?.end;
+		assert.ok(end !== undefined);
 		now += 1_000;
 		await like(10, createWrites(store));
 		assert.equal(store.cachedHead(likers(), pin)?.end, end);

@@ -661,6 +661,37 @@ suite("the admission of requests", () => {
 		}
 	});
 
+	test("refuses what would wait beyond its deadline also of a queue that it has worked off for a second", () => {
+		const { send, turn, refused, admission, time } = openAdmission();
+		for (let n = 0; n < 1_500; n++) send(`${n % 50}`, n < 600 ? 2 : 20);
+		while (time() < 1_200) turn();
+		assert.deepEqual(refused, []);
+		for (let n = 0; n < 100; n++) turn();
+		assert.ok(admission.waiting <= 500, `${admission.waiting} wait`);
+		assert.ok(refused.length > 100);
+	});
+
+	test("knows an overload that begins with a pause once no place is left", () => {
+		const limit = 500;
+		const { send, turn, started, refused, admission, time, end } =
+			openAdmission(limit);
+		let senders = 0;
+		const sendMore = (count: number) => {
+			for (let n = 0; n < count; n++) {
+				if (!admission.isFull()) send(`${senders++}`);
+			}
+		};
+		// What came in the pause.
+		sendMore(4 * limit);
+		while (time() < 1_200) {
+			sendMore(8);
+			turn();
+			for (const key of started.splice(0)) end(key);
+		}
+		assert.ok(refused.length > 0);
+		assert.ok(admission.waiting <= 120, `${admission.waiting} wait`);
+	});
+
 	test("refuses at once what would wait beyond its deadline", () => {
 		const { send, turn, refused, admission } = openAdmission();
 		for (let n = 0; n < 40; n++) {
