@@ -280,7 +280,7 @@ const START = 1;
 const NEXT = 0;
 /** In units of `END_MS`. */
 const END = 1;
-/** Of one that is in the heap its place there. */
+/** If the entry is in the heap too, its place there. */
 const PROOF = 2;
 /** The number of its home (0 once it was removed), flags, bytes of its last word that it has not, and its words. */
 const ABOUT = 3;

@@ -313,8 +313,9 @@ export function checkPageUse(
 }
 
 /**
- * Of a name such as `constructor` every JavaScript object has a value: graphql-js, the
- * policies and resolvers would read it where a client sent none.
+ * Every JavaScript object has a value by a name such as `constructor`: graphql-js, the
+ * policies and resolvers would read it where a client sent none. Each name is reported
+ * once, at its first place.
  */
 export function checkInputNames(
 	schema: GraphQLSchema,

@@ -29,7 +29,7 @@ interface Changed {
 export class WrittenHeads {
 	readonly #cache: LocalCache<Head>;
 	readonly #lists: readonly ListKey[];
-	/** Of the lists, when the write began. */
+	/** What the lists had when the write began. */
 	readonly #versions: readonly number[];
 	#changed: readonly Changed[] = [];
 
