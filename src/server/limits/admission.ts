@@ -15,9 +15,9 @@ const MOST_WAIT_MS = 100;
  */
 const OVERLOAD_AFTER_MS = 1_000;
 /**
- * What comes at once is taken for what came in a pause, and is worked off. For each of them so many more
- * may wait than otherwise: the clients may hold back as many, and the process may be
- * slower at first.
+ * What comes at once is taken for what came in a pause, and is worked off. For each of
+ * these requests so many more may wait than otherwise: the clients may hold back as
+ * many, and the process may be slower at first.
  */
 const SPARE = 2;
 /** Each start takes so many of them away: the spare of one request lasts for twenty starts. */
