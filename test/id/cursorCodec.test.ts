@@ -33,12 +33,19 @@ describe("cursors", () => {
 	});
 
 	it("of a page are those of its positions, also when other lists are in turn", () => {
-		const positions = [0, 1, 2].map((epoch) => ({ ...place, epoch }));
-		for (const name of [list, "likePin 1", list]) {
-			assert.deepEqual(
-				cursors.encodeAll(name, positions),
-				positions.map((position) => cursors.encode(name, position)),
-			);
+		const long = `${"é€𝄞".repeat(100)} 1`;
+		for (const name of [list, "likePin 1", long, list]) {
+			for (const count of [1, 2, 3, 4, 25]) {
+				const positions = Array.from({ length: count }, (_, epoch) => ({
+					...place,
+					epoch,
+				}));
+				const alone = createCursorCodec(Buffer.alloc(32, 7));
+				const expected = positions.map((position) =>
+					alone.encode(name, position),
+				);
+				assert.deepEqual(cursors.encodeAll(name, positions), expected);
+			}
 		}
 		assert.deepEqual(cursors.encodeAll(list, []), []);
 	});

@@ -9,7 +9,7 @@ import {
 import type { ProcessCaches } from "../../freshness/processCaches.ts";
 import type { ReadCaches } from "../../freshness/readSet.ts";
 import type { SharedCaches } from "../../freshness/sharedCaches.ts";
-import type { CursorCodec } from "../../id/cursorCodec.ts";
+import type { CursorCodec, CursorPosition } from "../../id/cursorCodec.ts";
 import type { Id } from "../../id/ids.ts";
 import type { Mapping, Model } from "../../model/types.ts";
 import { listName } from "../../storage/keys.ts";
@@ -278,12 +278,13 @@ function spellCursors(
 	const { epoch } = head;
 	// Often the last one is the end cursor of the page, and is kept.
 	const last = head.cursor(end - 1) === undefined ? end : end - 1;
-	const spelled = cursors.encodeAll(
-		listName(mapping, head.from),
-		head.slice(at, last).map((position) => ({ ...position, epoch })),
-	);
-	for (const [offset, cursor] of spelled.entries()) {
-		head.keepCursor(at + offset, cursor);
+	const positions: CursorPosition[] = [];
+	for (let edge = at; edge < last; edge++) {
+		const sequence = head.sequence(edge);
+		positions.push({ sequence, to: head.to(edge), epoch });
 	}
+	const spelled = cursors.encodeAll(listName(mapping, head.from), positions);
+	let edge = at;
+	for (const cursor of spelled) head.keepCursor(edge++, cursor);
 	return spelled;
 }
