@@ -70,10 +70,15 @@ function standardOutput(): DestinationStream {
 	};
 }
 
-/** The level is the first field of a line of JSON. Lines of text are for development, and not many. */
+/** `{"level":30`: the level is the first field of a line of JSON. Lines of text are for development, and not many. */
 function isUrgent(line: string): boolean {
-	return !/^\{"level":[1-3]0,/.test(line);
+	return line.charCodeAt(0) !== BRACE || line.charCodeAt(LEVEL_AT) > INFO;
 }
+
+const BRACE = "{".charCodeAt(0);
+const LEVEL_AT = '{"level":'.length;
+/** The first digit of `info`, above those of `debug` and `trace`. */
+const INFO = "3".charCodeAt(0);
 
 /** `12:00:00.000 info  request completed method="POST" status=200` */
 function asText(line: string): string {
