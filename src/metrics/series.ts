@@ -49,12 +49,21 @@ interface Sample {
 	readonly metricName?: string;
 }
 
+/** A series that was found, below the values of its labels. */
+class Branch<Cell> {
+	cell: Cell | null = null;
+	readonly branches = new Map<string, Branch<Cell>>();
+}
+
 /** The series of one metric, by the values of its labels. */
 class Family<Cell extends { readonly labels: Labels }> {
 	readonly #labels: readonly string[];
 	readonly #maxSeries: number;
 	readonly #open: (labels: Labels) => Cell;
+	/** By the values, joined by `\n`. */
 	readonly #cells = new Map<string, Cell>();
+	/** Those of `#cells` that were asked for, by one value after the other: to join them takes longer than to find and count. */
+	#found = new Branch<Cell>();
 
 	constructor(
 		labels: readonly string[],
@@ -67,13 +76,34 @@ class Family<Cell extends { readonly labels: Labels }> {
 		if (labels.length === 0) this.#add("");
 	}
 
-	/** `key` is the label's value, or several joined by `\n`. */
-	at(key: string): Cell {
-		return this.#cells.get(key) ?? this.#add(key);
+	at(values: readonly string[]): Cell {
+		let found = this.#found;
+		for (const value of values) {
+			const next = found.branches.get(value);
+			if (next === undefined) return this.#find(values);
+			found = next;
+		}
+		return found.cell ?? this.#find(values);
 	}
 
-	known(key: string): Cell | undefined {
-		return this.#cells.get(key);
+	known(values: readonly string[]): Cell | undefined {
+		return this.#cells.get(values.join("\n"));
+	}
+
+	#find(values: readonly string[]): Cell {
+		const key = values.join("\n");
+		const cell = this.#cells.get(key) ?? this.#add(key);
+		// Else it is the one that all share who find no room.
+		if (this.#cells.has(key)) {
+			let found = this.#found;
+			for (const value of values) {
+				const next = found.branches.get(value) ?? new Branch<Cell>();
+				found.branches.set(value, next);
+				found = next;
+			}
+			found.cell = cell;
+		}
+		return cell;
 	}
 
 	#add(key: string): Cell {
@@ -93,12 +123,14 @@ class Family<Cell extends { readonly labels: Labels }> {
 		return cell;
 	}
 
-	remove(key: string): void {
-		this.#cells.delete(key);
+	remove(values: readonly string[]): void {
+		this.#cells.delete(values.join("\n"));
+		this.#found = new Branch();
 	}
 
 	clear(): void {
 		this.#cells.clear();
+		this.#found = new Branch();
 	}
 
 	get cells(): Iterable<Cell> {
@@ -142,9 +174,8 @@ export class Values<Label extends string = never> {
 				this.#family.clear();
 				for (const [value, ...of] of found) {
 					if (value === null) continue;
-					const key = join(of);
-					const known = this.#family.known(key)?.value;
-					this.#family.at(key).value =
+					const known = this.#family.known(of)?.value;
+					this.#family.at(of).value =
 						known === undefined ? value : COMBINED[aggregator](known, value);
 				}
 			}
@@ -154,7 +185,7 @@ export class Values<Label extends string = never> {
 
 	/** The series of these label values, in the order of the labels. Keep it where it is used often. */
 	at(...values: readonly string[]): Value {
-		return this.#family.at(join(values));
+		return this.#family.at(values);
 	}
 
 	add(by: number, ...values: readonly string[]): void {
@@ -167,7 +198,7 @@ export class Values<Label extends string = never> {
 
 	/** The series of these label values is not shown any more. */
 	remove(...values: readonly string[]): void {
-		this.#family.remove(join(values));
+		this.#family.remove(values);
 	}
 }
 
@@ -232,14 +263,8 @@ export class Distributions<Label extends string = never> {
 	}
 
 	at(...values: readonly string[]): Distribution {
-		return this.#family.at(join(values));
+		return this.#family.at(values);
 	}
-}
-
-function join(values: readonly string[]): string {
-	let key = values[0] ?? "";
-	for (let at = 1; at < values.length; at++) key += `\n${values[at]}`;
-	return key;
 }
 
 /** prom-client asks a metric for nothing but this. */
