@@ -10,7 +10,7 @@ import { PackedEntries } from "./packedEntries.ts";
  *
  * Objects and heads are packed when they come. V8 marks what is in its heap again and
  * again, on the core that answers requests; what is packed costs no time while nobody
- * asks for it, and half of the memory. What was used last is in the heap as well, so
+ * asks for it, and half of the memory. What is used most is in the heap as well, so
  * that it is not made again of its bytes at each read. All else is in the heap only,
  * in the map of its home.
  */
@@ -155,8 +155,8 @@ export class KeptEntries {
 	}
 }
 
-/** The share of the bound that packed entries have. The rest has room for what requests use at the moment. */
-const PACKED = 7 / 8;
+/** The share of the bound that packed entries have. The rest has room for what requests use most. */
+const PACKED = 15 / 16;
 /** What an object or a head takes with its entry, in bytes, approximately. */
 const USUAL_WEIGHT = 1_024;
 /** An eviction leaves room for less than one entry. */

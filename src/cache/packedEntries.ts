@@ -12,9 +12,11 @@ import type { HeapEntries } from "./heapEntries.ts";
  * What was used since the hand came by moves down to what is kept already; the rest
  * is evicted (the CLOCK algorithm).
  *
- * What is read once is not worth a place in the heap: it gets one when it is read
- * again. While the heap has an entry too, it stays here and says where that is: so
- * one look finds both, and nothing is written when it leaves the heap.
+ * Most of what is read is not worth a place in the heap: it would grow old there, and
+ * V8 marks the heap anew for every few megabytes that do. One read in sixteen gets the
+ * entry a place, so what is read again and again has one soon, and nobody counts reads.
+ * While the heap has an entry too, it stays here and says where that is: so one look
+ * finds both, and nothing is written when it leaves the heap.
  */
 export class PackedEntries {
 	readonly #words: Uint32Array;
@@ -36,6 +38,8 @@ export class PackedEntries {
 	#wasFull = false;
 	/** Words of all entries that were not removed. */
 	#used = 0;
+	/** 32 bits. */
+	#drawn = 0;
 
 	constructor(bytes: number, heap: HeapEntries) {
 		this.#heap = heap;
@@ -96,11 +100,13 @@ export class PackedEntries {
 		return unpack(key, this.#bytes, (at + HEADER) * 4, end);
 	}
 
-	/** Returns whether it was read before, since it came or left the heap. */
+	/** Returns whether this read gets it a place in the heap. */
 	noteRead(at: number): boolean {
-		const about = this.#words[at + ABOUT] as number;
-		this.#words[at + ABOUT] = about | WAS_READ | WAS_USED;
-		return (about & WAS_READ) !== 0;
+		const words = this.#words;
+		words[at + ABOUT] = (words[at + ABOUT] as number) | WAS_USED;
+		// A linear congruential generator ("Numerical Recipes"): entries that are read in turns have the same chance.
+		this.#drawn = (Math.imul(this.#drawn, 1_664_525) + 1_013_904_223) >>> 0;
+		return this.#drawn < 2 ** 32 / READS;
 	}
 
 	/** The heap has it from now on too, at that place. */
@@ -114,11 +120,11 @@ export class PackedEntries {
 	noteLeft(at: number, proof: number): void {
 		const words = this.#words;
 		const about = words[at + ABOUT] as number;
-		words[at + ABOUT] = (about & ~IN_HEAP & ~WAS_READ) | WAS_USED;
+		words[at + ABOUT] = (about & ~IN_HEAP) | WAS_USED;
 		words[at + PROOF] = proof;
 	}
 
-	/** A new entry, which was read once. False if it does not fit here, or cannot be packed. */
+	/** A new entry. False if it does not fit here, or cannot be packed. */
 	put(
 		home: EntryHome,
 		key: CacheKey,
@@ -145,10 +151,7 @@ export class PackedEntries {
 		words[at + END] = end;
 		words[at + PROOF] = proof;
 		words[at + ABOUT] =
-			(home.number << NUMBER_AT) |
-			WAS_READ |
-			((-bytes & 3) << SIZE_BITS) |
-			size;
+			(home.number << NUMBER_AT) | ((-bytes & 3) << SIZE_BITS) | size;
 		words[at + HIGH] = key.words[0] as number;
 		words[at + LOW] = key.words[1] as number;
 		this.#chains[chain] = at;
@@ -207,7 +210,7 @@ export class PackedEntries {
 			const inHeap = this.unpacked(at);
 			const isUsed = inHeap !== undefined || (about & WAS_USED) !== 0;
 			if (isUsed && passes-- > 0) {
-				words[at + ABOUT] = about & ~WAS_USED & ~WAS_READ;
+				words[at + ABOUT] = about & ~WAS_USED;
 				if (inHeap !== undefined) inHeap.place = this.#free;
 				this.#moveDown(at);
 				continue;
@@ -295,14 +298,14 @@ const FLAGS_AT = SIZE_BITS + 2;
 const IN_HEAP = 1 << FLAGS_AT;
 /** Since the hand came by. */
 const WAS_USED = 2 << FLAGS_AT;
-/** The same, or since it came or left the heap: the next read brings it into the heap. */
-const WAS_READ = 4 << FLAGS_AT;
-const NUMBER_AT = FLAGS_AT + 3;
+const NUMBER_AT = FLAGS_AT + 2;
 const MAX_HOMES = 2 ** (32 - NUMBER_AT) - 1;
 
 /** Entries end at multiples of this: so an end has one word in the first year of a process, after which it packs none. */
 export const END_MS = 8;
 const NEVER = 0xffffffff;
+/** Of so many reads one gets its entry a place in the heap. */
+const READS = 16;
 /** It counts as full if more than this share is used. What was removed leaves room that the hand finds later. */
 const FULL = 0.9;
 

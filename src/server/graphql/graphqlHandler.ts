@@ -183,7 +183,11 @@ export class GraphqlHandler implements FirstHandler {
 		const viewer =
 			identity === null || "error" in identity ? null : identity.viewer;
 		const key = budgetKeyOf(viewer, () => addressOf(message));
-		if (viewer !== null && authorization !== undefined) {
+		if (
+			viewer !== null &&
+			authorization !== undefined &&
+			this.#keysByHeader.get(authorization) !== key
+		) {
 			this.#keysByHeader.set(authorization, key);
 		}
 		const refuse = () => this.#finish(request, refusal(request, ...NO_PLACE));
