@@ -70,15 +70,10 @@ function standardOutput(): DestinationStream {
 	};
 }
 
-/** `{"level":30`: the level is the first field of a line of JSON. Lines of text are for development, and not many. */
+/** The level is the first field of a line of JSON. Lines of text are for development, and not many. */
 function isUrgent(line: string): boolean {
-	return line.charCodeAt(0) !== BRACE || line.charCodeAt(LEVEL_AT) > INFO;
+	return !/^\{"level":[1-3]0,/.test(line);
 }
-
-const BRACE = "{".charCodeAt(0);
-const LEVEL_AT = '{"level":'.length;
-/** The first digit of `info`, above those of `debug` and `trace`. */
-const INFO = "3".charCodeAt(0);
 
 /** `12:00:00.000 info  request completed method="POST" status=200` */
 function asText(line: string): string {

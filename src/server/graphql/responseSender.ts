@@ -14,7 +14,6 @@ import {
 } from "../http/cors.ts";
 import type { Shutdown } from "../http/httpApp.ts";
 import { cacheControlOf, etagOf, isNotModified } from "../http/httpCache.ts";
-import { logOfRequests } from "../http/requestLine.ts";
 import { logRequest } from "../http/requestOutcome.ts";
 import type { Status } from "../http/status.ts";
 import { unpooled } from "./body.ts";
@@ -33,13 +32,11 @@ interface SenderOptions {
 /** Sends the response to each GraphQL request: caching headers, compression, one line of the log. */
 export class ResponseSender {
 	readonly #options: SenderOptions;
-	readonly #requests: FastifyBaseLogger;
 	readonly #varyOfGet: string;
 	readonly #varyOfPost: string;
 
 	constructor(options: SenderOptions) {
 		this.#options = options;
-		this.#requests = logOfRequests(options.log);
 		const byOrigin = allowsAll(options.origins) ? "" : ", Origin";
 		// Also of what is not compressed, and of 304: a cache gives its copy the Vary of
 		// the latest response, and would send a compressed copy to everybody.
@@ -138,7 +135,7 @@ export class ResponseSender {
 	#log(request: GraphqlRequest, status: Status): void {
 		const { id, message, arrivedAt, span, outcome } = request;
 		logRequest(
-			this.#requests,
+			this.#options.log,
 			{
 				id,
 				hasId: false,

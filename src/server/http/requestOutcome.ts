@@ -4,7 +4,6 @@ import { type ErrorCode, isClientCode } from "../../errors.ts";
 import type { Span } from "../../trace.ts";
 import { type RequestCompleted, SERVER_CHANNELS } from "../diagnostics.ts";
 import { clientNameOf } from "./clientName.ts";
-import { REQUEST_COMPLETED, type RequestFields } from "./requestLine.ts";
 import { endRequestSpan } from "./requestSpan.ts";
 
 /** What a GraphQL request was, and how it ended. */
@@ -58,7 +57,7 @@ export function logRequest(
 	outcome: RequestOutcome | null,
 ): void {
 	const { id, method, route, status, ms, span } = request;
-	const fields = {} as RequestFields;
+	const fields: Record<string, unknown> = {};
 	if (!request.hasId) fields.reqId = id;
 	fields.method = method;
 	fields.route = route;
@@ -71,22 +70,13 @@ export function logRequest(
 		if (errorIds.length > 0) fields.errorIds = errorIds.slice(0, MAX_IDS);
 	}
 	if (span !== null) fields.traceId = span.traceId;
-	log.info(fields, REQUEST_COMPLETED);
+	log.info(fields, "request completed");
 	if (outcome === null) return;
 	if (span !== null)
 		endRequestSpan(span, { ...request, requestId: id }, outcome);
 	if (!SERVER_CHANNELS.request.hasSubscribers) return;
 	const completed: RequestCompleted = {
-		way: outcome.way,
-		isText: outcome.isText,
-		type: outcome.type,
-		operation: outcome.operation,
-		sha256: outcome.sha256,
-		uses: outcome.uses,
-		codes: outcome.codes,
-		cost: outcome.cost,
-		errorIds: outcome.errorIds,
-		record: outcome.record,
+		...outcome,
 		client: clientNameOf(request.headers),
 		status,
 		ms,
