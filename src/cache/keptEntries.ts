@@ -156,7 +156,7 @@ export class KeptEntries {
 }
 
 /** The share of the bound that packed entries have. The rest has room for what requests use most. */
-const PACKED = 15 / 16;
+const PACKED = 7 / 8;
 /** What an object or a head takes with its entry, in bytes, approximately. */
 const USUAL_WEIGHT = 1_024;
 /** An eviction leaves room for less than one entry. */

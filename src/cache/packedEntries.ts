@@ -304,7 +304,7 @@ const MAX_HOMES = 2 ** (32 - NUMBER_AT) - 1;
 /** Entries end at multiples of this: so an end has one word in the first year of a process, after which it packs none. */
 export const END_MS = 8;
 const NEVER = 0xffffffff;
-/** Of so many reads one gets its entry a place in the heap. */
+/** One read of so many gets its entry a place in the heap. */
 const READS = 16;
 /** It counts as full if more than this share is used. What was removed leaves room that the hand finds later. */
 const FULL = 0.9;

@@ -40,6 +40,11 @@ function readIntoHeap(cache: TextCache, key: string): void {
 	}
 }
 
+/** What is in the heap is not made again at each read. */
+function readsTheSame(cache: TextCache, key: string): void {
+	assert.equal(cache.entry(key), cache.entry(key));
+}
+
 describe("an entry that is packed", () => {
 	for (const [what, text] of [
 		["of ASCII letters", JSON.stringify({ details: "a" })],
@@ -118,10 +123,24 @@ describe("an entry that is packed", () => {
 		assert.ok(inHeap.bytes > packed.bytes + ENTRY_BYTES);
 		assert.equal(inHeap.entries, packed.entries);
 		cache.bypassKeys(null, ALL_CHANNELS);
-		for (let n = 0; n < 50 * 100; n++) cache.text(other(n % 50));
+		for (let n = 0; n < 50 * 100; n++) {
+			assert.equal(cache.text(other(n % 50)), "other");
+		}
 		assert.ok(cache.level().bytes <= packed.bytes + 2_000);
 		assert.equal(cache.text(A), "value");
 		assert.equal(cache.level().evictions, 0);
+	});
+
+	it("has a place in the heap after one read in sixteen, so most that are read once have none", async () => {
+		const { cache, fillOthers } = open({ mapBytes: 1_000_000 });
+		await fillOthers(1_600);
+		const before = cache.level().bytes;
+		for (let n = 0; n < 1_600; n++) cache.text(other(n));
+		const inHeap = (cache.level().bytes - before) / (ENTRY_BYTES + 5);
+		assert.ok(inHeap > 50 && inHeap < 150, `${inHeap} of 1600`);
+		// In whatever order.
+		for (let n = 0; n < 64 * 400; n++) cache.text(other(n % 64));
+		for (let n = 0; n < 64; n++) readsTheSame(cache, other(n));
 	});
 
 	it("is found where it moved to while it was in the heap", async () => {

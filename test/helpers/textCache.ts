@@ -44,7 +44,11 @@ export class TextCache extends LocalCache<Text> {
 	}
 
 	text(key: string): string | undefined {
-		return this.get(this.#texts, key)?.text;
+		return this.entry(key)?.text;
+	}
+
+	entry(key: string): Text | undefined {
+		return this.get(this.#texts, key);
 	}
 
 	async readTexts(

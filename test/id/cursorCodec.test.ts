@@ -50,6 +50,14 @@ describe("cursors", () => {
 		assert.deepEqual(cursors.encodeAll(list, []), []);
 	});
 
+	it("are not made of what is no id, and the next ones are right", () => {
+		const expected = cursors.encode(list, place);
+		for (const to of ["4611686018427387904", "007", ""] as Id[]) {
+			assert.throws(() => cursors.encode(list, { ...place, to }), TypeError);
+			assert.equal(cursors.encode(list, place), expected);
+		}
+	});
+
 	it("equal positions have equal cursors", () => {
 		assert.equal(cursors.encode(list, place), cursors.encode(list, place));
 	});

@@ -28,9 +28,12 @@ const WAITING_PLACES = 4;
  * How long one turn of the event loop starts requests, whatever else it has done. If
  * a long turn started only one, what waits after a pause of the process would be
  * worked off too slowly. If a long turn started more of them, the next one would be
- * longer still. Milliseconds.
+ * longer still. A write waits for several turns, one for each answer of a database or
+ * cache: so they are short. In an overload each turn also refuses, and starts as long
+ * as that takes. Milliseconds.
  */
-const START_MS = 3;
+const START_MS = 1;
+const START_IN_OVERLOAD_MS = 3;
 /**
  * While requests wait, a turn also answers for so long, as they arrive, those whose
  * answers were kept: to refuse one of them costs about as much. Milliseconds.
@@ -268,7 +271,8 @@ export class Admission {
 	#beginTurn(): void {
 		const now = this.#now();
 		if (this.#waitedMs === null) this.#stoppedAt = now;
-		this.#startsUntil = now + START_MS;
+		this.#startsUntil =
+			now + (this.#isOverload ? START_IN_OVERLOAD_MS : START_MS);
 		this.#started = 0;
 	}
 
