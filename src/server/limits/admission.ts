@@ -29,11 +29,10 @@ const WAITING_PLACES = 4;
  * a long turn started only one, what waits after a pause of the process would be
  * worked off too slowly. If a long turn started more of them, the next one would be
  * longer still. A write waits for several turns, one for each answer of a database or
- * cache: so they are short. In an overload each turn also refuses, and starts as long
- * as that takes. Milliseconds.
+ * cache: so they are short, unless many wait. Milliseconds.
  */
 const START_MS = 1;
-const START_IN_OVERLOAD_MS = 3;
+const START_MANY_MS = 3;
 /**
  * While requests wait, a turn also answers for so long, as they arrive, those whose
  * answers were kept: to refuse one of them costs about as much. Milliseconds.
@@ -43,7 +42,7 @@ const LOOK_MS = 3;
 const MOST_MISSED = 4;
 /** The part of the free places that one sender may take. */
 const SHARE = 7 / 8;
-/** So many may wait in any case: a few clients who wait for their answers are no overload. */
+/** So many are not many, and may wait in any case: a few clients who wait for their answers are no overload. */
 const LEAST_WAITING = 32;
 /** The time from one start to the next is that of about so many latest starts. */
 const LATEST_STARTS = 100;
@@ -272,7 +271,7 @@ export class Admission {
 		const now = this.#now();
 		if (this.#waitedMs === null) this.#stoppedAt = now;
 		this.#startsUntil =
-			now + (this.#isOverload ? START_IN_OVERLOAD_MS : START_MS);
+			now + (this.#waiting > LEAST_WAITING ? START_MANY_MS : START_MS);
 		this.#started = 0;
 	}
 
