@@ -10,7 +10,7 @@ import { listen } from "../diagnostics.ts";
 import { PLAN_CACHE_LEVELS } from "../plan/diagnostics.ts";
 import { CALL_SECONDS } from "./buckets.ts";
 import { askingOnce, type Feeds } from "./feeds.ts";
-import { Distributions, type Value, Values } from "./series.ts";
+import { Distributions, Values } from "./series.ts";
 
 /** Shared caches by host, the caches in the process, and the plans. */
 export function cacheMetrics(registry: Registry): Feeds {
@@ -48,23 +48,21 @@ export function cacheMetrics(registry: Registry): Feeds {
 		help: "Keys sent to a shared cache after a miss, by layer and result: filled; refused: a write took the right away meanwhile, or the host had no room; failed.",
 		labels: ["layer", "result"],
 	});
-	/** Series of `up` that have begun. */
-	const known = new Set<Value>();
+	const known = new Set<string>();
 	return [
 		listen(CACHE_CHANNELS.cacheCall, (call) => {
 			const { layer, host, verb, ok } = call;
 			calls.at(layer, host, verb, ok ? "ok" : "failed").value++;
 			keys.at(layer, verb).value += call.keys;
 			seconds.at(layer, host).observe(call.ms / 1_000);
-			const isUp = up.at(layer, host);
-			if (known.has(isUp)) return;
-			known.add(isUp);
-			isUp.value = ok ? 1 : 0;
+			const name = `${layer} ${host}`;
+			if (known.has(name)) return;
+			known.add(name);
+			up.set(ok ? 1 : 0, layer, host);
 		}),
 		listen(CACHE_CHANNELS.cacheHost, ({ layer, host, state }) => {
-			const isUp = up.at(layer, host);
-			known.add(isUp);
-			isUp.value = state === "up" ? 1 : 0;
+			known.add(`${layer} ${host}`);
+			up.set(state === "up" ? 1 : 0, layer, host);
 		}),
 		listen(CACHE_CHANNELS.sharedRead, ({ layer, hits, misses, busy, down }) => {
 			if (hits > 0) reads.at(layer, "hit").value += hits;

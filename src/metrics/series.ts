@@ -49,21 +49,12 @@ interface Sample {
 	readonly metricName?: string;
 }
 
-/** A series that was found, below the values of its labels. */
-class Branch<Cell> {
-	cell: Cell | null = null;
-	readonly branches = new Map<string, Branch<Cell>>();
-}
-
 /** The series of one metric, by the values of its labels. */
 class Family<Cell extends { readonly labels: Labels }> {
 	readonly #labels: readonly string[];
 	readonly #maxSeries: number;
 	readonly #open: (labels: Labels) => Cell;
-	/** By the values, joined by `\n`. */
 	readonly #cells = new Map<string, Cell>();
-	/** Those of `#cells` that were asked for, by one value after the other: to join them takes longer than to find and count. */
-	#found = new Branch<Cell>();
 
 	constructor(
 		labels: readonly string[],
@@ -76,34 +67,13 @@ class Family<Cell extends { readonly labels: Labels }> {
 		if (labels.length === 0) this.#add("");
 	}
 
-	at(values: readonly string[]): Cell {
-		let found = this.#found;
-		for (const value of values) {
-			const next = found.branches.get(value);
-			if (next === undefined) return this.#find(values);
-			found = next;
-		}
-		return found.cell ?? this.#find(values);
+	/** `key` is the label's value, or several joined by `\n`. */
+	at(key: string): Cell {
+		return this.#cells.get(key) ?? this.#add(key);
 	}
 
-	known(values: readonly string[]): Cell | undefined {
-		return this.#cells.get(values.join("\n"));
-	}
-
-	#find(values: readonly string[]): Cell {
-		const key = values.join("\n");
-		const cell = this.#cells.get(key) ?? this.#add(key);
-		// Else it is the one that all share who find no room.
-		if (this.#cells.has(key)) {
-			let found = this.#found;
-			for (const value of values) {
-				const next = found.branches.get(value) ?? new Branch<Cell>();
-				found.branches.set(value, next);
-				found = next;
-			}
-			found.cell = cell;
-		}
-		return cell;
+	known(key: string): Cell | undefined {
+		return this.#cells.get(key);
 	}
 
 	#add(key: string): Cell {
@@ -123,14 +93,12 @@ class Family<Cell extends { readonly labels: Labels }> {
 		return cell;
 	}
 
-	remove(values: readonly string[]): void {
-		this.#cells.delete(values.join("\n"));
-		this.#found = new Branch();
+	remove(key: string): void {
+		this.#cells.delete(key);
 	}
 
 	clear(): void {
 		this.#cells.clear();
-		this.#found = new Branch();
 	}
 
 	get cells(): Iterable<Cell> {
@@ -174,8 +142,9 @@ export class Values<Label extends string = never> {
 				this.#family.clear();
 				for (const [value, ...of] of found) {
 					if (value === null) continue;
-					const known = this.#family.known(of)?.value;
-					this.#family.at(of).value =
+					const key = join(of);
+					const known = this.#family.known(key)?.value;
+					this.#family.at(key).value =
 						known === undefined ? value : COMBINED[aggregator](known, value);
 				}
 			}
@@ -185,7 +154,7 @@ export class Values<Label extends string = never> {
 
 	/** The series of these label values, in the order of the labels. Keep it where it is used often. */
 	at(...values: readonly string[]): Value {
-		return this.#family.at(values);
+		return this.#family.at(join(values));
 	}
 
 	add(by: number, ...values: readonly string[]): void {
@@ -198,7 +167,7 @@ export class Values<Label extends string = never> {
 
 	/** The series of these label values is not shown any more. */
 	remove(...values: readonly string[]): void {
-		this.#family.remove(values);
+		this.#family.remove(join(values));
 	}
 }
 
@@ -263,8 +232,14 @@ export class Distributions<Label extends string = never> {
 	}
 
 	at(...values: readonly string[]): Distribution {
-		return this.#family.at(values);
+		return this.#family.at(join(values));
 	}
+}
+
+function join(values: readonly string[]): string {
+	let key = values[0] ?? "";
+	for (let at = 1; at < values.length; at++) key += `\n${values[at]}`;
+	return key;
 }
 
 /** prom-client asks a metric for nothing but this. */
