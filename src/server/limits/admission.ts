@@ -29,9 +29,10 @@ const WAITING_PLACES = 4;
  * a long turn started only one, what waits after a pause of the process would be
  * worked off too slowly. If a long turn started more of them, the next one would be
  * longer still. A write waits for several turns, one for each answer of a database or
- * cache: so they are short, unless many wait. Milliseconds.
+ * cache, so a turn is short while few requests wait. Milliseconds.
  */
 const START_MS = 1;
+/** The same while many wait: in fewer turns more of them are started. */
 const START_MANY_MS = 3;
 /**
  * While requests wait, a turn also answers for so long, as they arrive, those whose
@@ -42,8 +43,8 @@ const LOOK_MS = 3;
 const MOST_MISSED = 4;
 /** The part of the free places that one sender may take. */
 const SHARE = 7 / 8;
-/** So many are not many, and may wait in any case: a few clients who wait for their answers are no overload. */
-const LEAST_WAITING = 32;
+/** So many are few. They may wait in any case: a few clients who wait for their answers are no overload. */
+const FEW_WAITING = 32;
 /** The time from one start to the next is that of about so many latest starts. */
 const LATEST_STARTS = 100;
 /** A longer turn counts as one of this length: the process may have been paused in it. Milliseconds. */
@@ -271,7 +272,7 @@ export class Admission {
 		const now = this.#now();
 		if (this.#waitedMs === null) this.#stoppedAt = now;
 		this.#startsUntil =
-			now + (this.#waiting > LEAST_WAITING ? START_MANY_MS : START_MS);
+			now + (this.#waiting > FEW_WAITING ? START_MANY_MS : START_MS);
 		this.#started = 0;
 	}
 
@@ -313,14 +314,14 @@ export class Admission {
 	/** Whether the last one that waits, with so many more, would be started too late. */
 	#isCrowded(more: number): boolean {
 		const waiting = this.#waiting + more;
-		if (this.#waitedMs === null || waiting <= LEAST_WAITING) return false;
+		if (this.#waitedMs === null || waiting <= FEW_WAITING) return false;
 		if (this.#waitedMs > OVERLOAD_AFTER_MS) {
 			const spare = this.#isOverload ? 0 : this.#spare;
 			if (this.#lasts(waiting - spare, MOST_WAIT_MS)) return true;
 		}
 		// The time of a few starts says little.
 		return (
-			this.#latestStarts >= LEAST_WAITING &&
+			this.#latestStarts >= FEW_WAITING &&
 			this.#lasts(waiting, this.#deadlineMs)
 		);
 	}
