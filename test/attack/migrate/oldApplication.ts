@@ -386,31 +386,36 @@ async function open(dialect: Dialect): Promise<OldApplication> {
 			}
 		},
 		async plantGremlins() {
+			// Sessions of their own: in the one of the writes, they might be within a transaction that is rolled back.
+			const planting = await dialect.connect();
+			const late = await dialect.connect();
 			const user = (id: number, email: string, more = "NULL", at = time()) =>
 				`INSERT INTO users (id, login, full_name, email, bio, created_at, updated_at) VALUES (${id}, 'gremlin_${-id}', 'Gremlin', ${email}, ${more}, ${at}, ${at})`;
-			await run(user(PLANTED.notUtf8, "NULL", dialect.noUtf8));
-			await run(user(PLANTED.zeroDate, "NULL", "NULL", dialect.zeroDate));
-			await run(user(PLANTED.collides, "NULL"));
+			await planting.run(user(PLANTED.notUtf8, "NULL", dialect.noUtf8));
+			await planting.run(
+				user(PLANTED.zeroDate, "NULL", "NULL", dialect.zeroDate),
+			);
+			await planting.run(user(PLANTED.collides, "NULL"));
 			// A changed e-mail that collides.
-			await run(
+			await planting.run(
 				`UPDATE users SET email = 'pinner1@example.org' WHERE id = ${PLANTED.collides}`,
 			);
 			const pin = (id: number, caption: string, at: string) =>
 				`INSERT INTO pins (id, board_id, caption, created_at, updated_at) VALUES (${id}, 1, ${quote(caption)}, ${at}, ${at})`;
 			// A key that is used again, later.
-			await run(`DELETE FROM pins WHERE id = ${PLANTED.usedAgain}`);
+			await planting.run(`DELETE FROM pins WHERE id = ${PLANTED.usedAgain}`);
 			// One whose transaction stays open while passes go on, with an old time.
-			const late = await dialect.connect();
 			await late.run("BEGIN");
 			await late.run(pin(PLANTED.late, "late", "'2001-01-01 00:00:00'"));
 			return async () => {
-				await run(pin(PLANTED.usedAgain, "again", time()));
+				await planting.run(pin(PLANTED.usedAgain, "again", time()));
 				await late.run("COMMIT");
 				await late.close();
 				// A row in two pages: it moves to the end while it is read.
-				await run(
+				await planting.run(
 					`UPDATE likes SET id = ${PLANTED.moved} WHERE id = (SELECT id FROM (SELECT MIN(id) AS id FROM likes) AS least)`,
 				);
+				await planting.close();
 			};
 		},
 		async stopWrites() {
