@@ -218,7 +218,7 @@ describe("the app of docs/frontends/react-native.md, with react-native-web and R
 			const isDown = pages.length < 8 || steps++ % 80 < 40;
 			await page.mouse.wheel(0, isDown ? 500 : -500);
 			await page.waitForTimeout(60);
-			return pages.length === 8 && seen.size === texts.size;
+			return new Set(pages).size === 8 && seen.size === texts.size;
 		});
 		assert.equal(pages[0], null);
 		assert.equal(new Set(pages).size, pages.length);
