@@ -29,7 +29,8 @@ RUN mkdir -p data /var/lib/corkboard .cache \
 # The user `node`, by its number: where a container must not run as root, Kubernetes refuses a name.
 USER 1000:1000
 # Node keeps what it compiles, by user: each container starts with a third of the CPU, also if its files are read-only.
-RUN ["/bin/sh", "src/cli/node.sh", "src/cli/launch.mjs", "--help"]
+RUN CORKBOARD_DATA=/tmp/first CORKBOARD_DEMO=off CORKBOARD_ADMIN=127.0.0.1:9464 \
+	timeout --preserve-status 20 /bin/sh src/cli/node.sh src/cli/launch.mjs serve && rm -r /tmp/first
 ENV HOST=0.0.0.0
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --start-interval=1s --retries=3 \

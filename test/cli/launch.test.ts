@@ -118,6 +118,38 @@ describe("the launcher", () => {
 		assert.match(served.err(), /^calls flushCompileCache\ncalls listen$/m);
 	});
 
+	test("loads nothing to strip types with in a thread either when it was started before", async () => {
+		const spy = join(folder, "thread.cjs");
+		writeFileSync(
+			spy,
+			`const { isMainThread } = require("node:worker_threads");
+			const module_ = require("node:module");
+			const flush = module_.flushCompileCache;
+			module_.flushCompileCache = () => {
+				flush();
+				if (isMainThread) return;
+				console.error("strips", process.moduleLoadList.some((name) => name.includes("amaro")));
+			};
+			module_.syncBuiltinESMExports();`,
+		);
+		const strips: (string | undefined)[] = [];
+		for (const _ of [1, 2]) {
+			await using served = startProgram(["--require", spy, LAUNCH, "serve"], {
+				command: [process.execPath],
+				env: {
+					NODE_COMPILE_CACHE: join(folder, "compiledOfThreads"),
+					CORKBOARD_ADMIN: "127.0.0.1:0",
+					CORKBOARD_DATA: join(folder, "data"),
+					CORKBOARD_DEMO: "off",
+					CORKBOARD_GRAPHIQL: "off",
+					PORT: "0",
+				},
+			});
+			strips.push((await served.printed("err", /^strips (.*)$/m))[1]);
+		}
+		assert.deepEqual(strips, ["true", "false"]);
+	});
+
 	test("says that its output cannot be written, and ends with exit code 1", () => {
 		const full = openSync("/dev/full", "w");
 		const { status, stderr } = spawnSync(process.execPath, [LAUNCH, "--help"], {

@@ -5,3 +5,5 @@ import { stripTypesOfPackages } from "../../util/stripTypesOfPackages.mjs";
 
 stripTypesOfPackages(module, new URL("../../", import.meta.url));
 await import("./adminThread.ts");
+// It is ended from outside, before Node would keep what it compiled here.
+module.flushCompileCache();
