@@ -39,14 +39,14 @@ function youngMegabytes(
 }
 
 test("V8's young generation stays small, unless the operator gives it a size", () => {
-	assert.ok(youngMegabytes("") <= 66);
+	assert.ok(youngMegabytes("") <= 34);
 	assert.ok(youngMegabytes("--max-semi-space-size=4") <= 10);
 });
 
 test("V8's young generation is larger where the process keeps nothing of the graph", () => {
 	const topology = { CORKBOARD_TOPOLOGY: "topology.json" };
 	const redis = { CORKBOARD_REDIS: "redis://127.0.0.1:6379" };
-	assert.ok(youngMegabytes("", { ...topology, ...redis }) <= 66);
+	assert.ok(youngMegabytes("", { ...topology, ...redis }) <= 34);
 	assert.ok(youngMegabytes("", topology) > 66);
 	assert.ok(youngMegabytes("", { ...redis, CORKBOARD_CACHE_MB: "0" }) > 66);
 	assert.ok(youngMegabytes("--max-semi-space-size=4", topology) <= 10);
