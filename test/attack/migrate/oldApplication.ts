@@ -411,11 +411,11 @@ async function open(dialect: Dialect): Promise<OldApplication> {
 				await planting.run(pin(PLANTED.usedAgain, "again", time()));
 				await late.run("COMMIT");
 				await late.close();
-				// A row in two pages: it moves to the end while it is read.
-				await planting.run(
+				await planting.close();
+				// A row in two pages: it moves to the end while it is read. In the session of the writes, as two could wait for each other.
+				await run(
 					`UPDATE likes SET id = ${PLANTED.moved} WHERE id = (SELECT id FROM (SELECT MIN(id) AS id FROM likes) AS least)`,
 				);
-				await planting.close();
 			};
 		},
 		async stopWrites() {

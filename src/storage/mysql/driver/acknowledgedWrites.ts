@@ -10,7 +10,7 @@ import { GtidSet } from "./gtidSet.ts";
 
 /** The last writes of each host, which are remembered by name. */
 const REMEMBERED = 10_000;
-/** Characters of names in an answer: a store takes a megabyte. */
+/** Writes in an answer: a store takes a megabyte. */
 const NAMED = 2_000;
 /** A host that acknowledged something this recently is reached. Milliseconds. */
 const REACHED_MS = 1_000;
