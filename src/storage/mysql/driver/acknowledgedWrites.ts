@@ -18,8 +18,8 @@ const REACHED_MS = 1_000;
 interface HostMemory {
 	readonly gtids: AcknowledgedGtids;
 	/**
-	 * Each as JSON of `RememberedWrite`: one string takes a quarter of the memory of
-	 * an object with a list. The newest is before `next`; the oldest is overwritten.
+	 * Each as JSON of `RememberedWrite`: one string takes less memory than an object
+	 * with a list of names. The newest is before `next`; the oldest is overwritten.
 	 */
 	readonly writes: string[];
 	next: number;
